@@ -83,8 +83,8 @@ fn switch_there(times: u64) -> u32 {
 /// Returns the context switches of CPU 1.
 fn counted(set: &mut EventSet) -> u64 {
     let counts = set.counts().unwrap();
-    let cpus = counts.get(0).unwrap().by_cpu();
-    cpus.iter().find(|(cpu, _)| *cpu == CPU).map_or(0, |(_, count)| count.value)
+    let cpus = counts.split_by(Scope::cpu_id);
+    cpus.iter().find(|(cpu, _)| *cpu == CPU).map_or(0, |(_, counts)| counts.get(0).unwrap().total().value)
 }
 
 fn one() -> CpuList {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::support::set::{Tree, open_or_skip, refused, software, switch, switches};
 use perf_session::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
 use perf_session::{
-    Cause, CpuList, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec,
-    NamedEvent, Refreshed, Scope, System,
+    Cause, CpuList, EventCounts, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget,
+    EventSpec, NamedEvent, Refreshed, Scope, System,
 };
 
 #[test]
@@ -21,9 +21,9 @@ fn each_online_cpu_has_its_count() {
     let [switches, clock] = [0, 1].map(|index| counts.get(index).unwrap());
     assert!(switches.total().value >= 10, "{counts}");
     assert_eq!(switches.total().time_running, switches.total().time_enabled, "not multiplexed");
-    let cpus: CpuList = clock.by_cpu().into_iter().map(|(cpu, _)| cpu).collect();
+    let cpus: CpuList = clock.scopes().iter().filter_map(|count| count.scope.cpu_id()).collect();
     assert_eq!(cpus, set.cpus());
-    assert!(clock.by_cpu().iter().all(|(_, count)| count.value > 0), "{counts}");
+    assert!(clock.scopes().iter().all(|count| count.count.value > 0), "{counts}");
     assert_eq!(
         counts.iter().map(|event| event.name().to_string()).collect::<Vec<_>>(),
         ["context-switches", "cpu-clock"]
@@ -135,8 +135,10 @@ fn package_is_counted_once() {
     let counts = set.counts().unwrap();
     let [once, all] = [0, 1].map(|index| counts.get(index).unwrap());
     assert_eq!(once.scopes().len(), all.scopes().len());
-    assert_eq!(once.total().value, once.by_cpu()[0].1.value, "{once:?}");
-    assert_eq!(all.total().value, all.by_cpu().iter().map(|(_, count)| count.value).sum::<u64>());
+    let values =
+        |event: &EventCounts| event.scopes().iter().map(|count| count.count.value).collect::<Vec<_>>();
+    assert_eq!(once.total().value, values(once)[0], "{once:?}");
+    assert_eq!(all.total().value, values(all).iter().sum::<u64>());
 }
 
 #[test]
@@ -213,7 +215,9 @@ fn events_of_one_set_have_different_cgroups() {
     let counts = set.counts().unwrap();
     let [cgroup, own] = [0, 1].map(|event| counts.get(event).unwrap());
     assert!(cgroup.total().value >= own.total().value && own.total().value >= 20, "{counts}");
-    assert_eq!((cgroup.by_thread().len(), own.by_thread().len()), (0, 1), "{counts}");
+    let threads =
+        |event: &EventCounts| event.scopes().iter().filter_map(|count| count.scope.thread_id()).count();
+    assert_eq!((threads(cgroup), threads(own)), (0, 1), "{counts}");
     assert_eq!(set.cpus(), CpuList::online(&System::new()).unwrap());
 }
 

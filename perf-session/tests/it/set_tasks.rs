@@ -12,7 +12,9 @@ use std::time::Duration;
 use crate::support::set::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 use perf_session::sys::decode::Error;
 use perf_session::sys::{Attr, AttrFlags, EventType, Record, RecordType, Software, WaitResult};
-use perf_session::{EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse};
+use perf_session::{
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse,
+};
 
 fn counting(target: EventSetTarget) -> EventSetOptions {
     EventSetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
@@ -65,9 +67,9 @@ fn threads_of_another_thread_are_counted_if_inherited() {
     set.enable().unwrap();
     go.send(()).unwrap();
     parent.join().unwrap();
-    let event = set.counts().unwrap().get(0).unwrap().clone();
-    assert!(event.total().value >= 50, "{event:?}");
-    assert_eq!(event.by_thread().len(), 1);
+    let counts = set.counts().unwrap();
+    assert!(counts.get(0).unwrap().total().value >= 50, "{counts:?}");
+    assert_eq!(counts.split_by(Scope::thread_id).len(), 1);
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn several_processes_are_counted_each_once() {
     let Some(mut set) = set else { return };
     assert_eq!(set.threads().len(), ids.len());
     assert!(ids.iter().all(|id| set.threads().contains(id)));
-    assert_eq!(set.counts().unwrap().get(0).unwrap().by_thread().len(), ids.len());
+    assert_eq!(set.counts().unwrap().split_by(Scope::thread_id).len(), ids.len());
     assert!(matches!(dead, Err(EventSetError::NoTask { id }) if id == u32::MAX >> 1), "{dead:?}");
 }
 
@@ -258,8 +260,11 @@ fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
     assert_eq!(set.threads().len(), 2);
     work_too(20);
     set.remove_thread(other).unwrap();
-    let removed = set.counts().unwrap().get(0).unwrap().by_thread();
-    let removed = removed.iter().find(|(thread, _)| *thread == other).unwrap().1.value;
+    let counted = |set: &mut EventSet| {
+        let threads = set.counts().unwrap().split_by(Scope::thread_id);
+        threads.iter().find(|(thread, _)| *thread == other).unwrap().1.get(0).unwrap().total().value
+    };
+    let removed = counted(&mut set);
     assert!(removed >= 20, "{removed}");
     work_too(30); // not counted
     let mut samples = 0;
@@ -268,8 +273,8 @@ fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
     assert_eq!(set.rings().unwrap().len(), 1, "the drained ring is removed");
     set.add_thread(other).unwrap();
     work_too(40);
-    let again = set.counts().unwrap().get(0).unwrap().by_thread();
-    assert!(again.iter().any(|(thread, count)| *thread == other && count.value >= removed + 40), "{again:?}");
+    let again = counted(&mut set);
+    assert!(again >= removed + 40, "{again}");
     assert!(matches!(set.remove_thread(1), Err(EventSetError::NoTask { id: 1 })));
 
     let mut exited = Command::new("true").spawn().unwrap();

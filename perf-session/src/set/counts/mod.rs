@@ -19,7 +19,7 @@ mod total;
 pub use metric::{Metric, MetricKind};
 use metrics::Source;
 pub use table::{CountRow, CountTable};
-use total::{add, by, scaled, sum};
+use total::{add, scaled, sum};
 
 /// The counts of the events of an [`EventSet`] at one moment, in the order of the options.
 ///
@@ -175,19 +175,15 @@ impl EventCounts {
         Some(self.scaled()?.value()? as f64 * self.scale)
     }
 
-    /// Returns the count of each CPU, ascending. Empty for threads on any CPU.
-    pub fn by_cpu(&self) -> Vec<(u32, Count)> {
-        by(self.scopes.iter(), |count| count.scope.cpu_id(), sum)
-    }
-
-    /// Returns the count of each thread, ascending, with what it started. Empty for CPUs.
-    pub fn by_thread(&self) -> Vec<(u32, Count)> {
-        by(self.scopes.iter(), |count| count.scope.thread_id(), sum)
-    }
-
     /// Returns the count of each PMU, by name: more than one on a hybrid machine.
     pub fn by_pmu(&self) -> Vec<(Arc<str>, Count)> {
-        by(self.counted(), |count| count.pmu.clone(), sum)
+        let mut pmus: BTreeMap<Arc<str>, Vec<&ScopeCount>> = BTreeMap::new();
+        for count in self.counted() {
+            if let Some(pmu) = &count.pmu {
+                pmus.entry(Arc::clone(pmu)).or_default().push(count);
+            }
+        }
+        pmus.into_iter().map(|(pmu, counts)| (pmu, sum(counts))).collect()
     }
 
     /// Returns the difference from `before`. A scope that `before` does not have is counted from 0.

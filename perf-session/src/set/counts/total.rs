@@ -73,18 +73,3 @@ fn add_scaled(one: Scaled, other: Scaled) -> Scaled {
         | (Exact(one) | Unscaled(one), Estimate(other)) => Estimate(sum(one, other)),
     }
 }
-
-/// Returns the sum for each key, ascending. Counts without a key are left out.
-pub(super) fn by<'p, K: Ord>(
-    counts: impl Iterator<Item = &'p ScopeCount>,
-    key: impl Fn(&ScopeCount) -> Option<K>,
-    sum: impl Fn(Vec<&'p ScopeCount>) -> Count,
-) -> Vec<(K, Count)> {
-    let mut groups: BTreeMap<K, Vec<&ScopeCount>> = BTreeMap::new();
-    for count in counts {
-        if let Some(key) = key(count) {
-            groups.entry(key).or_default().push(count);
-        }
-    }
-    groups.into_iter().map(|(key, counts)| (key, sum(counts))).collect()
-}

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use crate::support::captures::Captures;
 use crate::support::made::{KERNEL, Made};
 use crate::support::recording::{Folder, perfkit};
 use crate::support::snapshot::expect_snapshot;
@@ -21,7 +22,10 @@ fn flamegraph(options: &[&str]) -> Output {
 
 /// Returns the picture of a recording, as standard output.
 fn svg(recording: &Path, options: &[&str]) -> String {
-    let output = flamegraph(&[&["-i", recording.to_str().unwrap(), "-o", "-"], options].concat());
+    svg_of(flamegraph(&[&["-i", recording.to_str().unwrap(), "-o", "-"], options].concat()))
+}
+
+fn svg_of(output: Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -71,7 +75,7 @@ fn captured(name: &str) -> PathBuf {
 
 #[test]
 fn pictures_of_captured_files_have_the_texts_of_the_snapshots() {
-    let fp = captured("cpuclock-fp.data");
+    let captures = Captures::new();
     let cases: [(&str, &[&str]); 4] = [
         ("callchain", &[]),
         ("reversed", &["--reverse", "--inverted", "--counts", "--root", "none"]),
@@ -82,9 +86,10 @@ fn pictures_of_captured_files_have_the_texts_of_the_snapshots() {
         ("narrow", &["--min-width", "20", "--time", "50%-100%"]),
     ];
     for (name, options) in cases {
-        let picture = svg(&fp, options);
+        let words = [&["flamegraph", "-i", "cpuclock-fp.data", "-o", "-"], options].concat();
+        let picture = svg_of(captures.run(&words));
         expect_valid(&picture);
-        assert_eq!(picture, svg(&fp, options), "{name}: not the same bytes");
+        assert_eq!(picture, svg_of(captures.run(&words)), "{name}: not the same bytes");
         expect_snapshot("flamegraph", name, &texts(&picture));
     }
 }

@@ -1,34 +1,24 @@
 //! `perfkit report` and `perfkit diff`, beside snapshots and beside the perf tool.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::captures::Captures;
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record_workload};
 use crate::support::snapshot::expect_snapshot;
-
-fn captured(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../perf-decode/tests/data/{name}.data"))
-}
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a command in the folder of the captured files, so that no output has its path.
-fn run(words: &[&str]) -> Output {
-    let folder = captured("x").parent().unwrap().to_owned();
-    perfkit().args(words).current_dir(folder).output().unwrap()
-}
-
 #[test]
 fn reports_of_captured_files_are_those_of_the_snapshots() {
+    let captures = Captures::new();
     let cases: &[(&str, &[&str])] = &[
         ("functions", &["-i", "cpuclock-fp.data"]),
         ("objects", &["-i", "cpuclock-fp.data", "--no-children", "-s", "dso", "-n"]),
@@ -40,22 +30,23 @@ fn reports_of_captured_files_are_those_of_the_snapshots() {
         ("json", &["-i", "cpuclock-fp.data", "-s", "dso", "--json", "-g", "caller"]),
     ];
     for (name, options) in cases {
-        let output = run(&[&["report"], *options].concat());
+        let output = captures.run(&[&["report"], *options].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         expect_snapshot("report", name, &text(&output.stdout));
         // A pipe has no colors unless they are asked for.
         assert!(!text(&output.stdout).contains('\u{1b}'));
     }
-    let colored = run(&["report", "-i", "cpuclock-fp.data", "--color", "always"]);
+    let colored = captures.run(&["report", "-i", "cpuclock-fp.data", "--color", "always"]);
     assert!(text(&colored.stdout).contains("\u{1b}[31m"), "{colored:?}");
-    let wrong = run(&["report", "-i", "cpuclock-fp.data", "-e", "cycles"]);
+    let wrong = captures.run(&["report", "-i", "cpuclock-fp.data", "-e", "cycles"]);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(text(&wrong.stderr).contains("no event `cycles`: the recording has cpu-clock"), "{wrong:?}");
-    assert_eq!(run(&["report", "--percent-limit", "101"]).status.code(), Some(2));
+    assert_eq!(captures.run(&["report", "--percent-limit", "101"]).status.code(), Some(2));
 }
 
 #[test]
 fn differences_of_captured_files_are_those_of_the_snapshots() {
+    let captures = Captures::new();
     let (a, b) = ("cpuclock-fp.data", "clock-monotonic.data");
     let cases: &[(&str, &[&str])] = &[
         ("shares", &[a, b]),
@@ -64,13 +55,13 @@ fn differences_of_captured_files_are_those_of_the_snapshots() {
         ("json", &["--json", "-s", "dso", a, b]),
     ];
     for (name, options) in cases {
-        let output = run(&[&["diff", "-e", "cpu-clock"], *options].concat());
+        let output = captures.run(&[&["diff", "-e", "cpu-clock"], *options].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         expect_snapshot("diff", name, &text(&output.stdout));
     }
-    assert_eq!(run(&["diff", a]).status.code(), Some(2));
-    assert_eq!(run(&["diff", a, a, a]).status.code(), Some(2));
-    assert_eq!(run(&["diff"]).status.code(), Some(2));
+    assert_eq!(captures.run(&["diff", a]).status.code(), Some(2));
+    assert_eq!(captures.run(&["diff", a, a, a]).status.code(), Some(2));
+    assert_eq!(captures.run(&["diff"]).status.code(), Some(2));
 }
 
 /// Adds all keys of the objects in a value.
@@ -89,10 +80,11 @@ pub(crate) fn keys(value: &Value, all: &mut Vec<String>) {
 
 #[test]
 fn each_key_of_the_json_is_documented() {
+    let captures = Captures::new();
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/report-json.md");
     let document = fs::read_to_string(document).unwrap();
-    let report = run(&["report", "-i", "cpuclock-fp.data", "--json", "-g", "caller"]);
-    let diff = run(&["diff", "cpuclock-fp.data", "cpuclock-fp.data", "--json"]);
+    let report = captures.run(&["report", "-i", "cpuclock-fp.data", "--json", "-g", "caller"]);
+    let diff = captures.run(&["diff", "cpuclock-fp.data", "cpuclock-fp.data", "--json"]);
     for output in [report, diff] {
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(value["version"], 1);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::captures::Captures;
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record, record_workload};
 use crate::support::snapshot::expect_snapshot;
@@ -17,16 +18,18 @@ fn script(mut program: Command, file: &Path, options: &[&str]) -> Option<String>
 
 #[test]
 fn samples_of_captured_files_have_the_text_of_the_snapshots() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data");
+    let captures = Captures::new();
     let cases: [(&str, &str, &[&str]); 5] = [
-        ("callchain", "cpuclock-fp", &[]),
-        ("cpu", "regs-cpuwide", &[]),
-        ("tracepoint", "sched-raw", &[]),
-        ("fields", "cpuclock-fp", &["-F", "pid,tid,time,event,ip,dso", "--ns", "-G"]),
-        ("changed-fields", "cpuclock-fp", &["-F", "+pid,-dso,-symoff", "--time", ",2999.93"]),
+        ("callchain", "cpuclock-fp.data", &[]),
+        ("cpu", "regs-cpuwide.data", &[]),
+        ("tracepoint", "sched-raw.data", &[]),
+        ("fields", "cpuclock-fp.data", &["-F", "pid,tid,time,event,ip,dso", "--ns", "-G"]),
+        ("changed-fields", "cpuclock-fp.data", &["-F", "+pid,-dso,-symoff", "--time", ",2999.93"]),
     ];
     for (name, file, options) in cases {
-        let found = script(perfkit(), &data.join(format!("{file}.data")), options).unwrap();
+        let output = captures.run(&[&["script", "-i", file], options].concat());
+        assert!(output.status.success(), "{output:?}");
+        let found = String::from_utf8_lossy(&output.stdout);
         // The first samples show all that there is.
         let found: String = found.lines().take(60).flat_map(|line| [line, "\n"]).collect();
         expect_snapshot("script", name, &found);

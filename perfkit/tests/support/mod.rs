@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test crate uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers may fail it")]
 
+pub(crate) mod captures;
 pub(crate) mod made;
 pub(crate) mod recording;
 pub(crate) mod run;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn perfkit() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
-    // The perf tool fills ~/.debug, also with the kernel of a capture, if that is of this machine.
+    // The caches of the user may have the files of a recording.
     command.env("HOME", "/nonexistent").env_remove("XDG_CACHE_HOME").env_remove("DEBUGINFOD_CACHE_PATH");
     command
 }

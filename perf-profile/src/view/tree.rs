@@ -108,14 +108,14 @@ struct Branch {
 
 /// Makes the nodes one after the other in their final order. Only the items of nodes that wait are kept, so that nodes which are
 /// left out need no memory.
-struct Growth<'a, 'p, F> {
+struct Growth<'a, 'p> {
     entries: &'a Entries,
     locations: &'p Locations,
-    is_kept: F,
+    is_kept: &'a dyn Fn(u64) -> bool,
     tree: CallTree<'p>,
 }
 
-impl<'p, F: Fn(u64) -> bool> Growth<'_, 'p, F> {
+impl<'p> Growth<'_, 'p> {
     fn grow<P: Paths>(mut self, paths: &P) -> CallTree<'p> {
         let mut items = paths.roots();
         let mut branches = Vec::new();
@@ -226,7 +226,7 @@ impl<'p> CallTree<'p> {
         let entries = Entries::of(profile, columns);
         let sums = sums(profile, entries.places(), event);
         let tree = Self { nodes: Vec::new(), left_out: 0 };
-        let growth = Growth { entries: &entries, locations: profile.locations(), is_kept, tree };
+        let growth = Growth { entries: &entries, locations: profile.locations(), is_kept: &is_kept, tree };
         match direction {
             Direction::FromOutermost => growth.grow(&Callees::new(profile, &entries, sums)),
             Direction::FromInnermost => growth.grow(&Callers::new(profile, &entries, sums)),

@@ -5,10 +5,13 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use rustix::io::ioctl_fionread;
+use rustix::pipe::fcntl_getpipe_size;
+
 use crate::interrupt::wait_until_writable;
 use crate::message::of_file;
 
-/// Bytes that a pipe takes without blocking when it is writable.
+/// Bytes that a pipe takes without blocking when it is writable. An empty one takes its capacity.
 const PIPE_BUF: usize = 4096;
 
 /// Opens the output, which is named in its errors. Without a path it is standard output, or standard error if a command
@@ -82,12 +85,15 @@ impl Drop for OutputFile {
 pub(crate) struct Stream {
     file: File,
     is_regular: bool,
+    /// Of a pipe, in bytes.
+    capacity: Option<usize>,
 }
 
 impl Stream {
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let is_regular = file.metadata()?.is_file();
-        Ok(Self { file, is_regular })
+        let capacity = fcntl_getpipe_size(&file).ok();
+        Ok(Self { file, is_regular, capacity })
     }
 
     /// Returns another handle of a stream, without its buffer.
@@ -115,7 +121,9 @@ impl Write for Stream {
             let text = "the rest is not written, because its reader did not read after the signal";
             return Err(io::Error::new(io::ErrorKind::TimedOut, text));
         }
-        self.file.write(at_once(bytes))
+        let is_empty = || ioctl_fionread(&self.file).is_ok_and(|unread| unread == 0);
+        let space = self.capacity.filter(|_| bytes.len() > PIPE_BUF && is_empty());
+        self.file.write(at_once(bytes, space.unwrap_or(PIPE_BUF)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -129,9 +137,9 @@ impl Seek for Stream {
     }
 }
 
-/// Returns the first bytes, which a writable pipe takes at once: whole lines, if there is one.
-fn at_once(bytes: &[u8]) -> &[u8] {
-    let Some(first) = bytes.get(..PIPE_BUF) else { return bytes };
+/// Returns the first bytes, which fit into the space of a pipe: whole lines, if there is one.
+fn at_once(bytes: &[u8], space: usize) -> &[u8] {
+    let Some(first) = bytes.get(..space) else { return bytes };
     let lines = first.iter().rposition(|&byte| byte == b'\n').and_then(|last| first.get(..=last));
     lines.unwrap_or(first)
 }
@@ -143,9 +151,10 @@ mod tests {
     #[test]
     fn lines_that_fit_are_written_whole() {
         let line = [&[b'x'; 99][..], b"\n"].concat();
-        assert_eq!(at_once(&line.repeat(40)).len(), 4000);
-        assert_eq!(at_once(&line.repeat(41)).len(), 4000);
-        assert_eq!(at_once(&[b'x'; 9000]).len(), 4096);
-        assert_eq!(at_once(b"a\nb"), b"a\nb");
+        assert_eq!(at_once(&line.repeat(40), 4096).len(), 4000);
+        assert_eq!(at_once(&line.repeat(41), 4096).len(), 4000);
+        assert_eq!(at_once(&line.repeat(90), 8192).len(), 8100);
+        assert_eq!(at_once(&[b'x'; 9000], 4096).len(), 4096);
+        assert_eq!(at_once(b"a\nb", 4096), b"a\nb");
     }
 }

@@ -1,5 +1,6 @@
 //! The names and processes of what is observed while it runs.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -42,8 +43,10 @@ pub(crate) fn add_running(
     if has_all || target.is_on_cpus() {
         synthesizer.processes()?;
     } else {
-        for &task in target.tasks() {
-            synthesizer.process(process_of(system, task));
+        // Several threads may be of one process.
+        let processes: BTreeSet<_> = target.tasks().iter().map(|&task| process_of(system, task)).collect();
+        for process in processes {
+            synthesizer.process(process);
         }
     }
     Ok(notes)

@@ -5,6 +5,8 @@
 use std::fs;
 use std::io::Read as _;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 use crate::support::recording::{Folder, perfkit, record};
 use perf_decode::Record;
@@ -220,6 +222,29 @@ fn process_of_a_thread_is_described() {
     let found = content(&fs::read(&file).unwrap());
     let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap();
     assert!(found.programs.contains(&name.trim_end().to_owned()) && found.files > 0, "{found:?}");
+}
+
+#[test]
+fn process_of_several_threads_is_described_once() {
+    let folder = Folder::new();
+    let file = folder.path("f.data");
+    let (tell, told) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let second = thread::Builder::new().name("pk-second".to_owned());
+    let second = second.spawn(move || {
+        tell.send(rustix::thread::gettid()).unwrap();
+        // Until the other end is dropped.
+        let _ = ended.recv();
+    });
+    let tids = format!("{},{}", rustix::thread::gettid(), told.recv().unwrap());
+    let arguments = ["-e", "task-clock", "-t", &tids, "-o", file.to_str().unwrap(), "--", "true"];
+    let output = record(&arguments);
+    drop(end);
+    second.unwrap().join().unwrap();
+    if output.is_some() {
+        let found = content(&fs::read(&file).unwrap());
+        assert_eq!(found.programs.iter().filter(|name| *name == "pk-second").count(), 1, "{found:?}");
+    }
 }
 
 #[test]

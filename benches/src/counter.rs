@@ -28,7 +28,7 @@ impl Counter {
         if event.starts_with("task-clock") { "ns" } else { event }
     }
 
-    /// Returns the cost of `work`, with that of two reads of the counter.
+    /// Returns the cost of `work`, with two reads of the counter.
     pub(crate) fn count<R>(&self, work: impl FnOnce() -> R) -> Option<u64> {
         let start = self.0.start();
         std::hint::black_box(work());

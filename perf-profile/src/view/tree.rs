@@ -71,7 +71,7 @@ pub struct CallTree<'p> {
 /// The property that distinguishes the nodes of a parent.
 type Key = (Option<HeadId>, Option<PartId>);
 
-/// The paths of a tree. An item is one or several samples at one node: those of a node are found from the items of its parent.
+/// The paths of a tree. An item is one or several samples at one node. The items of its parent divide into the items of a node.
 trait Paths {
     type Item: Copy;
 
@@ -81,7 +81,7 @@ trait Paths {
     /// Returns the root of one of [these](Self::roots).
     fn root(&self, item: Self::Item) -> Key;
 
-    /// Returns the node of any other item, among those of the same parent.
+    /// Returns the node of any other item, among the nodes of its parent.
     fn part(&self, item: Self::Item) -> PartId;
 
     /// Returns the value of the samples in an item.
@@ -101,7 +101,7 @@ struct Branch {
     total: Value,
     depth: usize,
     is_kept: bool,
-    /// The start of its items among those of its siblings, and their number.
+    /// The start of its items among the items of all siblings, and their number.
     start: usize,
     len: usize,
 }

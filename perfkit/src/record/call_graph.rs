@@ -28,7 +28,7 @@ impl CallGraph {
     pub(crate) fn apply(self, attr: Attr) -> Attr {
         let attr = attr.with_sample_type(SampleType::CALLCHAIN);
         match self {
-            // The stack has the callers in user space, so the callchain is that of the kernel.
+            // The stack has the callers in user space, so the callchain has only those in the kernel.
             Self::Stack { size, .. } => attr
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
                 .with_regs_user(Architecture::NATIVE.registers())

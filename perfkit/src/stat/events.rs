@@ -18,7 +18,7 @@ use crate::events::{NamedGroup, set_filters};
 pub(super) struct Events {
     groups: Vec<Group>,
     has_cgroups: bool,
-    /// The new tasks that events of tasks follow: as of the perf tool, those of a single thread too.
+    /// The new tasks that events of tasks follow. As in the perf tool, a thread's events follow them too.
     inherit: Inherit,
     /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,

@@ -10,7 +10,7 @@ pub(super) struct Callees<'a> {
     places: &'a Places,
     has_heads: bool,
     heads: usize,
-    /// First a node for each head, then those of stacks: the caller comes earlier.
+    /// First a node for each head, then the nodes of stacks, each after its caller.
     nodes: Vec<Node>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Callees<'a> {
         id
     }
 
-    /// Adds the values of all stacks to those of their callers.
+    /// Adds the values of all stacks to their callers.
     fn add_up(&mut self) {
         // Each callee is complete before the turn of its caller.
         let len = u32::try_from(self.nodes.len()).unwrap_or(NONE);

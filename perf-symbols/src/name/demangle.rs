@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
+use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, Symbol};
 
 /// Returns the name of a symbol of Rust or C++ in the form of the source; of C++ without parameters and the type that is
 /// returned, which are longer than all the rest. Other names stay as they are.
@@ -16,11 +16,78 @@ pub(super) fn demangled(name: &str) -> Cow<'_, str> {
     if !name.starts_with("_Z") {
         return name.into();
     }
+    if let Some((kind, target)) = thunk(name) {
+        return format!("{kind} to {}", demangled(&format!("_Z{target}"))).into();
+    }
     let options = DemangleOptions::new().no_params().no_return_type();
     let mut text = Text(String::new());
-    match Symbol::new(name).map(|symbol| symbol.structured_demangle(&mut text, &options)) {
-        Ok(Ok(())) => text.0.into(),
-        _ => name.into(),
+    let done = match Symbol::new(name) {
+        Ok(symbol) => symbol.structured_demangle(&mut text, &options),
+        Err(_) => match name_before_return_type(name) {
+            Some(symbol) => symbol.structured_demangle(&mut text, &options),
+            None => return name.into(),
+        },
+    };
+    if done.is_err() {
+        return name.into();
+    }
+    without_qualifiers(&mut text.0);
+    with_literal_operator(text.0).into()
+}
+
+/// Parses the name of a function template whose returned type the library does not parse: gcc writes members of types of
+/// `std` that depend on the template, such as `std::is_same<T, U>::value`, in an older form (`srSt`, `srN`) than the ABI has.
+/// The name itself comes before it.
+fn name_before_return_type(name: &str) -> Option<BorrowedSymbol<'_>> {
+    let (symbol, rest) = BorrowedSymbol::with_tail(name.as_bytes()).ok()?;
+    let (parsed, rest) = name.split_at_checked(name.len() - rest.len())?;
+    let is_template = parsed.ends_with('E');
+    let has_condition = rest.contains("IXsr") || rest.contains("IXntsr");
+    (is_template && rest.starts_with('N') && has_condition).then_some(symbol)
+}
+
+/// Splits a symbol of a thunk, by which a virtual function is called through another base class, into its kind and the symbol
+/// of the function.
+fn thunk(name: &str) -> Option<(&'static str, &str)> {
+    let (kind, offsets, mut rest) = match name.split_at_checked(4)? {
+        ("_ZTh", rest) => ("non-virtual thunk", 1, rest),
+        ("_ZTv", rest) => ("virtual thunk", 2, rest),
+        _ => return None,
+    };
+    for _ in 0..offsets {
+        let (offset, after) = rest.split_once('_')?;
+        let digits = offset.strip_prefix('n').unwrap_or(offset);
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        rest = after;
+    }
+    Some((kind, rest))
+}
+
+/// Removes the qualifiers of a member function, which the library prints for some without the parameters before them.
+fn without_qualifiers(name: &mut String) {
+    let last = name.rfind("::").unwrap_or(0);
+    // `operator char const*` is a name.
+    if name.get(last..).is_some_and(|last| last.contains("operator ")) {
+        return;
+    }
+    while let Some(rest) = [" const", " volatile", " &", " &&"].iter().find_map(|end| name.strip_suffix(end))
+    {
+        name.truncate(rest.len());
+    }
+}
+
+/// Puts the name of a literal operator behind it, as in the source: the library prints `operator_x::operator ""`.
+fn with_literal_operator(name: String) -> String {
+    let Some((before, after)) = name.split_once("::operator \"\"") else { return name };
+    let start = before.rfind("::").map_or(0, |at| at + 2);
+    match before
+        .split_at_checked(start)
+        .and_then(|(scope, last)| Some((scope, last.strip_prefix("operator")?)))
+    {
+        Some((scope, suffix)) => format!("{scope}operator\"\" {suffix}{after}"),
+        None => name,
     }
 }
 
@@ -59,6 +126,40 @@ mod tests {
         ];
         for (name, expected) in cases {
             assert_eq!(demangled(name), expected);
+        }
+    }
+
+    #[test]
+    fn names_that_the_library_does_not_parse_or_prints_otherwise_are_those_of_the_source() {
+        let cases = [
+            (
+                "_ZSt4swapIiENSt9enable_ifIXsrSt6__and_IJSt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS4_ESt18\
+              is_move_assignableIS4_EEE5valueEvE4typeERS4_SE_",
+                "std::swap<int>",
+            ),
+            (
+                "_ZSt9__fill_a1IPbbEN9__gnu_cxx11__enable_ifIXsrSt11__is_scalarIT0_E7__valueEvE6__typeET_S8_RKS4_",
+                "std::__fill_a1<bool*, bool>",
+            ),
+            (
+                "_ZSteqIcEN9__gnu_cxx11__enable_ifIXsrSt9__is_charIT_E7__valueEbE6__typeERKNSt7__cxx1112basic_stringIS3_St11\
+              char_traitsIS3_ESaIS3_EEESE_",
+                "std::operator==<char>",
+            ),
+            ("_Zli2_xy", "operator\"\" _x"),
+            ("_ZNSt8literals15chrono_literalsli2_sEe", "std::literals::chrono_literals::operator\"\" _s"),
+            ("_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()"),
+            ("_ZNKR3foo3barEv", "foo::bar"),
+            ("_ZNO3foo3barEv", "foo::bar"),
+            ("_ZNK1AcvPKcEv", "A::operator char const*"),
+            ("_ZThn16_N1C1fEv", "non-virtual thunk to C::f"),
+            ("_ZTv0_n24_N1C1fEv", "virtual thunk to C::f"),
+            // Not a thunk, and not a template with a condition.
+            ("_ZThx_N1C1fEv", "_ZThx_N1C1fEv"),
+            ("_ZSt4swapIiE?", "_ZSt4swapIiE?"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(demangled(name), expected, "{name}");
         }
     }
 

@@ -51,7 +51,8 @@
 //! | find the file of a mapping, and verify it (feature `files`) | `FileFinder::find`: `FoundFile`, or `NotFound` with the reason |
 //! | list the objects that a recording maps, and those that its addresses are in | [`RecordedObjects`] |
 //! | name functions, inlined functions and lines (feature `names`) | `Query::new` for each frame, then `Symbolizer::symbolize` |
-//! | know why addresses have no name (feature `names`) | `Unnamed`, `Symbolizer::counts`, `Symbolizer::missing_files` |
+//! | know why addresses have no name, or no line (feature `names`) | `Unnamed`, `NoLines`, `Symbolizer::counts`, `Symbolizer::missing_files` |
+//! | name addresses of one file (feature `names`) | `ElfSymbols` |
 //! | know of records that came too late | [`AddressSpaces::late_records`] |
 //!
 //! Without features, the crate opens no file, and works on any operating system with Rust 1.85.
@@ -59,11 +60,11 @@
 //! | feature | what it adds | crates in all | Rust |
 //! |---|---|---|---|
 //! | | address spaces, stacks of callchains | 4, as for `perf-decode` | 1.85 |
-//! | `files` | files of mappings, by `object` | 8 | 1.85 |
-//! | `names` | names, by `blazesym` | 26 | 1.88 |
-//! | `unwind` | stacks of registers and stack copies, by `framehop` | 12 | 1.88 |
-//! | `names`, `unwind` | both | 30 | 1.88 |
-//! | `debuginfod` | fetches files from debuginfod servers, by `ureq` | 20 more | 1.85 |
+//! | `files` | files of mappings, by `object` | 10 | 1.85 |
+//! | `names` | names, by `addr2line` | 20 | 1.88 |
+//! | `unwind` | stacks of registers and stack copies, by `framehop` | 19 | 1.88 |
+//! | `names`, `unwind` | both | 23 | 1.88 |
+//! | `debuginfod` | fetches files from debuginfod servers, by `ureq` | 24 more | 1.85 |
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a command.
 
@@ -92,8 +93,8 @@ pub use file::{
 };
 #[cfg(feature = "names")]
 pub use name::{
-    Blazesym, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms, KallsymsError, KernelFunction,
-    NameCounts, NameRequest, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
+    ElfSymbols, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms, KallsymsError, KernelFunction,
+    NameCounts, NameRequest, NoLines, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
 };
 pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, RecordedObject,

@@ -78,7 +78,6 @@ impl fmt::Debug for PendingProfile {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::mpsc::{self, Receiver};
     use std::time::{Duration, Instant};
 
@@ -136,13 +135,10 @@ mod tests {
     struct Late(Receiver<()>);
 
     impl FileSymbols for Late {
-        fn symbolize(&mut self, _: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
-            self.0.recv().map_err(|error| error.to_string())?;
-            let symbols = Symbols::new([Function { name: "late".into(), source: None }], 0);
-            Ok(vec![Some(symbols); addresses.len()])
+        fn symbolize(&mut self, _: u64) -> Option<Symbols> {
+            self.0.recv().ok()?;
+            Some(Symbols::new([Function { name: "late".into(), source: None }], 0))
         }
-
-        fn forget(&mut self, _: &Path) {}
     }
 
     #[test]
@@ -151,7 +147,9 @@ mod tests {
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
         let (permit, permitted) = mpsc::channel();
         let finder = FileFinder::local();
-        let symbolizer = Symbolizer::with_file_symbols(finder.clone(), || Box::new(Late(permitted))).unwrap();
+        let mut late = Some(Late(permitted));
+        let open = move |_| Ok(Box::new(late.take().unwrap()) as Box<dyn FileSymbols>);
+        let symbolizer = Symbolizer::with_file_symbols(finder.clone(), open).unwrap();
         let resolver = Resolver::with_symbolizer(Unwinder::new(Architecture::NATIVE, finder), symbolizer);
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let event = collector.event(Event::new("cpu-clock", &attr));

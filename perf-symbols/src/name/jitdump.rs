@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Code;
+use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
 
 /// `JiTD`, as a number of the byte order of the file.
@@ -94,18 +95,20 @@ impl Jitdump {
     ///
     /// [`JitdumpError`].
     pub fn open(path: &Path) -> Result<Self, JitdumpError> {
-        let (file, len) = open(path)?;
-        // What is written meanwhile belongs to later samples.
-        Self::read(BufReader::new(file.take(len)))
+        let (file, _) = foreign::open(path, LastLink::Follow)?;
+        Self::read(BufReader::new(file))
     }
 
-    /// Reads the whole records of a file from its beginning. Code is skipped; memory is linear in the number of functions, up
-    /// to 128 MiB of records.
+    /// Reads the whole records of a file from its beginning. Code is skipped, and not read; memory is linear in the number of
+    /// functions, up to 128 MiB of records.
     ///
     /// # Errors
     ///
     /// [`JitdumpError`].
-    pub fn read(mut input: impl BufRead) -> Result<Self, JitdumpError> {
+    pub fn read(mut input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
+        // What is written meanwhile belongs to later samples.
+        let len = input.seek(SeekFrom::End(0))?;
+        input.rewind()?;
         let mut header = [0; HEADER];
         input.read_exact(&mut header)?;
         let little = Fields { bytes: &header, is_little: true };
@@ -118,7 +121,7 @@ impl Jitdump {
             return Err(JitdumpError::Version { found: header.u32(4) });
         }
         let read_len = u64::from(header.u32(8)).max(HEADER as u64);
-        skip(&mut input, read_len - HEADER as u64)?;
+        input.seek(SeekFrom::Start(read_len))?;
         let mut jitdump = Self {
             changes: Vec::new(),
             has_monotonic_time: header.u64(32) & 1 == 0,
@@ -128,19 +131,19 @@ impl Jitdump {
             applied: 0,
             functions: RangeMap::default(),
         };
-        jitdump.read_records(input)?;
+        jitdump.read_records(input, len)?;
         Ok(jitdump)
     }
 
     /// Reads what was written to the file since.
-    pub(super) fn read_on(&mut self, path: &Path) -> io::Result<()> {
-        let (mut file, len) = open(path)?;
-        let Some(rest) = len.checked_sub(self.read_len).filter(|&rest| rest > 0) else { return Ok(()) };
+    pub(super) fn read_on(&mut self, mut file: File) -> io::Result<()> {
+        let len = file.metadata()?.len();
         file.seek(SeekFrom::Start(self.read_len))?;
-        self.read_records(BufReader::new(file.take(rest)))
+        self.read_records(BufReader::new(file), len)
     }
 
-    fn read_records(&mut self, mut input: impl BufRead) -> io::Result<()> {
+    /// Reads records from the position on, which is that of `read_len`, up to a length of the file.
+    fn read_records(&mut self, mut input: impl BufRead + Seek, len: u64) -> io::Result<()> {
         let is_little = self.is_little;
         let last = self.changes.last().map_or(0, |(time, _)| *time);
         let mut is_later = true;
@@ -148,19 +151,22 @@ impl Jitdump {
         while self.bytes < MAX_BYTES && is_read(&mut input, &mut head)? {
             let head = Fields { bytes: &head, is_little };
             let (kind, time) = (head.u32(0), head.u64(8));
-            let Some(len) = u64::from(head.u32(4)).checked_sub(RECORD as u64) else { break };
-            let mut body = (&mut input).take(len);
+            let Some(body_len) = u64::from(head.u32(4)).checked_sub(RECORD as u64) else { break };
+            let end = self.read_len + RECORD as u64 + body_len;
+            if end > len {
+                // The end of the record is still to be written.
+                break;
+            }
+            let mut body = (&mut input).take(body_len);
             let change = match kind {
                 CODE_LOAD => load(&mut body, is_little)?,
                 CODE_MOVE => moved(&mut body, is_little)?,
                 _ => None,
             };
             let rest = body.limit();
-            if skip(&mut input, rest)? < rest {
-                // The end of the record is still to be written.
-                break;
-            }
-            self.read_len += RECORD as u64 + len;
+            // Not read: the file may have any number of bytes that are not on the disk.
+            input.seek_relative(i64::try_from(rest).unwrap_or(i64::MAX))?;
+            self.read_len = end;
             if let Some(change) = change {
                 let name_len = if let Change::Load(function) = &change { function.name.len() } else { 0 };
                 self.bytes += size_of::<(u64, Change)>() + name_len;
@@ -250,21 +256,6 @@ fn is_read(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Skips bytes. Returns how many there were.
-fn skip(input: &mut impl Read, len: u64) -> io::Result<u64> {
-    io::copy(&mut input.take(len), &mut io::sink())
-}
-
-/// Opens a file. Returns its length, too. Opening a pipe would wait for its writer.
-fn open(path: &Path) -> io::Result<(File, u64)> {
-    if !path.metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let file = File::open(path)?;
-    let len = file.metadata()?.len();
-    Ok((file, len))
-}
-
 /// Numbers at offsets in bytes.
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -335,7 +326,7 @@ mod tests {
         }
 
         fn read(&self) -> Jitdump {
-            Jitdump::read(&self.bytes[..]).expect("a jitdump")
+            Jitdump::read(io::Cursor::new(&self.bytes)).expect("a jitdump")
         }
     }
 
@@ -372,7 +363,7 @@ mod tests {
         let whole = made.bytes.len();
         made.load(20, 0x2000, 0x20, "second");
         for len in whole..made.bytes.len() - 0x20 - 7 {
-            let mut jitdump = Jitdump::read(&made.bytes[..len]).expect("a jitdump");
+            let mut jitdump = Jitdump::read(io::Cursor::new(&made.bytes[..len])).expect("a jitdump");
             assert!(jitdump.find(0x1000, None).is_some(), "{len}");
         }
     }
@@ -391,7 +382,7 @@ mod tests {
         let mut names = Vec::new();
         for len in [one + 30, two - 1, two, made.bytes.len()] {
             std::fs::write(&path, &made.bytes[..len]).expect("a file");
-            jitdump.read_on(&path).expect("records");
+            jitdump.read_on(File::open(&path).expect("the file")).expect("records");
             for time in [Some(25), None] {
                 let name = jitdump.find(0x2000, time).map(|(_, name)| name);
                 names.push(name.map(|name| String::from_utf8_lossy(&name).into_owned()));
@@ -409,7 +400,8 @@ mod tests {
 
     #[test]
     fn file_of_another_kind_is_an_error() {
-        let message = |bytes: &[u8]| Jitdump::read(bytes).expect_err("no jitdump").to_string();
+        let message =
+            |bytes: &[u8]| Jitdump::read(io::Cursor::new(bytes)).expect_err("no jitdump").to_string();
         assert_eq!(message(&[1; 40]), "expected a jitdump file with the number 0x4a695444, found 0x1010101");
         let mut made = Made::new(true);
         made.bytes[4] = 9;
@@ -430,7 +422,7 @@ mod tests {
                     *to = byte;
                 }
             }
-            if let Ok(mut jitdump) = Jitdump::read(&made.bytes[..]) {
+            if let Ok(mut jitdump) = Jitdump::read(io::Cursor::new(&made.bytes)) {
                 jitdump.find(0x1000, None);
             }
         }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::alias::rank;
+use super::elf::rank;
 
 /// Bytes that are read at most; the list of a kernel with all modules has about 20 MB.
 const MAX_LEN: u64 = 256 << 20;

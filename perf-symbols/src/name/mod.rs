@@ -1,9 +1,8 @@
 //! Names of functions.
 
-mod alias;
-mod blazesym;
 mod code;
 mod demangle;
+mod elf;
 mod jitdump;
 mod kallsyms;
 mod open_files;
@@ -12,7 +11,7 @@ mod query;
 mod symbolizer;
 mod worker;
 
-pub use self::blazesym::Blazesym;
+pub use self::elf::{ElfSymbols, NoLines};
 pub use jitdump::{Jitdump, JitdumpError};
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
 pub use perf_map::PerfMap;

@@ -1,21 +1,20 @@
-//! The files that a source of symbols has open.
+//! The files whose symbols are kept.
 
-use std::path::{Path, PathBuf};
-
-/// A list with a limit of files and of bytes: those that were not used for the longest time are closed for others.
-pub(super) struct OpenFiles {
+/// A list with a limit of files and of bytes: those that were not used for the longest time make room for others.
+pub(super) struct OpenFiles<T> {
     /// The last one was used last.
-    files: Vec<OpenFile>,
+    files: Vec<OpenFile<T>>,
     max_files: usize,
     max_bytes: u64,
 }
 
-struct OpenFile {
-    path: PathBuf,
+struct OpenFile<T> {
+    number: u64,
     bytes: u64,
+    symbols: T,
 }
 
-impl OpenFiles {
+impl<T> OpenFiles<T> {
     pub(super) fn new(max_files: usize, max_bytes: u64) -> Self {
         Self { files: Vec::new(), max_files, max_bytes }
     }
@@ -28,23 +27,34 @@ impl OpenFiles {
         self.max_bytes = bytes;
     }
 
-    /// Adds a file that is used now. Returns those to close before: all others if it alone has too many bytes.
-    pub(super) fn add(&mut self, path: &Path, bytes: u64) -> Vec<PathBuf> {
-        self.remove(path);
-        self.files.push(OpenFile { path: path.to_owned(), bytes });
-        let mut sum = 0_u64;
-        let fits = |file: &&OpenFile| {
+    /// Returns the symbols of a file, which is used now.
+    pub(super) fn get(&mut self, number: u64) -> Option<&mut T> {
+        let index = self.files.iter().position(|file| file.number == number)?;
+        let file = self.files.remove(index);
+        self.files.push(file);
+        self.files.last_mut().map(|file| &mut file.symbols)
+    }
+
+    /// Drops the symbols of others, as far as those of another file of these bytes need it: of all if it alone has too many.
+    pub(super) fn make_room(&mut self, bytes: u64) {
+        let mut sum = bytes;
+        let fits = |file: &&OpenFile<T>| {
             sum = sum.saturating_add(file.bytes);
             sum <= self.max_bytes
         };
-        let kept = self.files.iter().rev().take(self.max_files).take_while(fits).count().max(1);
-        let closed = self.files.drain(..self.files.len().saturating_sub(kept));
-        closed.map(|file| file.path).collect()
+        let kept = self.files.iter().rev().take(self.max_files.saturating_sub(1)).take_while(fits).count();
+        self.files.drain(..self.files.len() - kept);
     }
 
-    /// Removes a file that was closed.
-    pub(super) fn remove(&mut self, path: &Path) {
-        self.files.retain(|file| file.path != path);
+    /// Adds the symbols of a file that is used now.
+    pub(super) fn add(&mut self, number: u64, bytes: u64, symbols: T) {
+        self.remove(number);
+        self.files.push(OpenFile { number, bytes, symbols });
+    }
+
+    /// Drops the symbols of a file.
+    pub(super) fn remove(&mut self, number: u64) {
+        self.files.retain(|file| file.number != number);
     }
 }
 
@@ -59,20 +69,24 @@ mod tests {
         fn those_used_last_stay_open(uses in prop::collection::vec((0_u64..6, 0_u64..8), 0..60)) {
             const MAX: (usize, u64) = (3, 10);
             let mut files = OpenFiles::new(MAX.0, MAX.1);
-            let mut open = Vec::<(PathBuf, u64)>::new();
-            for (name, extra) in uses {
-                let (path, bytes) = (PathBuf::from(name.to_string()), name + extra);
-                let closed = files.add(&path, bytes);
+            let mut open = Vec::<(u64, u64)>::new();
+            for (number, bytes) in uses {
+                let known = open.iter().position(|(other, _)| *other == number);
+                prop_assert_eq!(files.get(number).is_some(), known.is_some());
+                let file = known.map(|index| open.remove(index));
+                if file.is_none() {
+                    files.make_room(bytes);
+                    files.add(number, bytes, ());
+                }
+                open.push(file.unwrap_or((number, bytes)));
                 // One after the other, beginning with the oldest.
-                open.retain(|(other, _)| *other != path);
-                open.push((path, bytes));
-                let mut expected = Vec::new();
                 while open.len() > 1
                     && (open.len() > MAX.0 || open.iter().map(|(_, bytes)| bytes).sum::<u64>() > MAX.1)
                 {
-                    expected.push(open.remove(0).0);
+                    open.remove(0);
                 }
-                prop_assert_eq!(closed, expected);
+                let numbers: Vec<_> = files.files.iter().map(|file| file.number).collect();
+                prop_assert_eq!(numbers, open.iter().map(|(number, _)| *number).collect::<Vec<_>>());
             }
         }
     }

@@ -1,12 +1,15 @@
 //! The functions that a compiler wrote into memory, as it lists them: `/tmp/perf-PID.map`.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Code;
+use super::query::Unnamed;
+use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
 
 /// Bytes that are read at most. A JVM with 100 000 methods writes about 10 MB.
@@ -50,16 +53,10 @@ impl PerfMap {
     ///
     /// # Errors
     ///
-    /// Why the file cannot be read.
+    /// Why the file cannot be read. Only a regular file is opened.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let mut text = Vec::new();
-        // Opening a pipe would wait for its writer.
-        if !path.metadata()?.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        // The file may grow while it is read.
-        File::open(path)?.take(MAX_LEN).read_to_end(&mut text)?;
-        Ok(Self::parse(text))
+        let (file, metadata) = foreign::open(path, LastLink::Follow)?;
+        MapFile { file, metadata }.read()
     }
 
     /// Returns the first address and the name of the function that an address is in.
@@ -82,26 +79,99 @@ impl PerfMap {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
 
-    /// Returns the perf map of a process on this machine, if there is one whose author can be trusted with names: its
-    /// owner is the user of the process, this user, or root.
-    ///
-    /// A process in a container writes it by the id that it has there, into its own `/tmp`.
-    pub fn path_of(pid: u32) -> Option<PathBuf> {
-        let process = Path::new("/proc").join(pid.to_string());
-        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+/// An open perf map.
+pub(super) struct MapFile {
+    file: File,
+    metadata: Metadata,
+}
+
+impl MapFile {
+    pub(super) fn len(&self) -> u64 {
+        self.metadata.len()
+    }
+
+    pub(super) fn read(self) -> io::Result<PerfMap> {
+        let mut text = Vec::new();
+        // The file may grow while it is read.
+        self.file.take(MAX_LEN).read_to_end(&mut text)?;
+        Ok(PerfMap::parse(text))
+    }
+}
+
+/// Opens the perf map of a process on this machine, if there is one. The reason if it is not used: its author cannot be trusted
+/// with names, or it was left by an earlier process with the same id.
+///
+/// A process in a container writes it by the id that it has there, into its own `/tmp`.
+pub(super) fn open(pid: u32) -> Result<Option<MapFile>, Unnamed> {
+    let process = Process::read(pid);
+    let root = PathBuf::from(format!("/proc/{pid}/root"));
+    let in_root = foreign::open_in_root(
+        &root,
+        Path::new(&format!("tmp/perf-{}.map", process.own_id.unwrap_or(pid))),
+        LastLink::Refuse,
+    );
+    let here = || foreign::open(Path::new(&format!("/tmp/perf-{pid}.map")), LastLink::Refuse);
+    let mut refused = None;
+    for (file, metadata) in [in_root.ok(), here().ok()].into_iter().flatten() {
+        if !process.is_author_trusted(&metadata) {
+            refused = Some(Unnamed::ForeignPerfMap);
+        } else if process.began.is_some_and(|began| is_older(&metadata, began)) {
+            refused = Some(Unnamed::OldPerfMap);
+        } else {
+            return Ok(Some(MapFile { file, metadata }));
+        }
+    }
+    refused.map_or(Ok(None), Err)
+}
+
+/// Returns whether names by the owner of a file may be shown for a process: it is the user of the process, this user, or root.
+pub(super) fn is_author_trusted(pid: u32, metadata: &Metadata) -> bool {
+    Process::read(pid).is_author_trusted(metadata)
+}
+
+/// How much earlier than its process a file may seem to be: times of files and of processes have different grains.
+const GRAIN: Duration = Duration::from_secs(2);
+
+fn is_older(metadata: &Metadata, began: SystemTime) -> bool {
+    metadata.modified().is_ok_and(|written| written + GRAIN < began)
+}
+
+/// What the kernel has of a process.
+struct Process {
+    /// Its user. `None` if it has ended.
+    user: Option<u32>,
+    /// Its id in its own namespace.
+    own_id: Option<u32>,
+    /// The earliest time at which it can have begun.
+    began: Option<SystemTime>,
+}
+
+impl Process {
+    fn read(pid: u32) -> Self {
+        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let status = read("status");
         let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        let own_id = field("NSpid:").split_whitespace().next_back().unwrap_or_default().to_owned();
-        let user = field("Uid:").split_whitespace().next().and_then(|user| user.parse::<u32>().ok());
-        let this_user = Path::new("/proc/self").metadata().ok()?.uid();
-        let in_root = process.join("root/tmp").join(format!("perf-{own_id}.map"));
-        let here = PathBuf::from(format!("/tmp/perf-{pid}.map"));
-        [in_root, here].into_iter().find(|path| {
-            path.symlink_metadata().is_ok_and(|metadata| {
-                let owner = metadata.uid();
-                metadata.is_file() && (owner == 0 || owner == this_user || Some(owner) == user)
-            })
-        })
+        let number = |word: Option<&str>| word.and_then(|word| word.parse().ok());
+        let booted = fs::read_to_string("/proc/stat").ok().and_then(|stat| {
+            let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;
+            UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+        });
+        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and parentheses.
+        let ticks =
+            read("stat").rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok());
+        Self {
+            user: number(field("Uid:").split_whitespace().next()),
+            own_id: number(field("NSpid:").split_whitespace().next_back()),
+            began: booted
+                .and_then(|booted| booted.checked_add(Duration::from_millis(ticks.unwrap_or(0_u64) * 10))),
+        }
+    }
+
+    fn is_author_trusted(&self, metadata: &Metadata) -> bool {
+        let owner = metadata.uid();
+        owner == 0 || owner == rustix::process::geteuid().as_raw() || Some(owner) == self.user
     }
 }
 
@@ -144,26 +214,58 @@ mod tests {
         assert_eq!((map.len(), map.is_empty(), PerfMap::default().is_empty()), (2, false, true));
     }
 
-    #[test]
-    fn map_of_a_process_is_in_its_root_and_belongs_to_its_user() {
-        let pid = std::process::id();
+    /// Writes the perf map of a process, changes it, and opens it.
+    fn opened(pid: u32, change: impl FnOnce(&Path)) -> Result<Option<usize>, Unnamed> {
         let path = PathBuf::from(format!("/tmp/perf-{pid}.map"));
-        assert_eq!(PerfMap::path_of(pid), None);
         fs::write(&path, "1000 10 f\n").expect("a file");
-        let found = PerfMap::path_of(pid);
-        let read = found.as_ref().map(|path| PerfMap::read(path));
+        change(&path);
+        let found = open(pid);
         let _ = fs::remove_file(&path);
-        assert_eq!(found, Some(PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{pid}.map"))));
-        assert_eq!(read.and_then(Result::ok).map(|map| map.len()), Some(1));
+        Ok(found?.map(|file| file.read().expect("the map").len()))
+    }
+
+    #[test]
+    fn map_of_a_process_belongs_to_its_user_and_its_time() {
+        let pid = std::process::id();
+        assert!(matches!(open(pid), Ok(None)));
+        assert_eq!(opened(pid, |_| {}), Ok(Some(1)));
+        let set_time = |path: &Path, time| {
+            let file = File::options().write(true).open(path).expect("the map");
+            file.set_modified(time).expect("the time of a file");
+        };
+        let hour = Duration::from_secs(3600);
+        let old = opened(pid, |path| set_time(path, SystemTime::now() - 24 * 365 * hour));
+        assert_eq!(old, Err(Unnamed::OldPerfMap));
+        // It is still being written.
+        assert_eq!(opened(pid, |path| set_time(path, SystemTime::now() + hour)), Ok(Some(1)));
+    }
+
+    #[test]
+    fn map_of_another_user_is_refused_unless_the_process_is_his() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can give files away");
+            return;
+        }
+        let give = |path: &Path| std::os::unix::fs::chown(path, Some(65534), None).expect("another owner");
+        assert_eq!(opened(std::process::id(), give), Err(Unnamed::ForeignPerfMap));
+        // It has ended: nobody knows whose it was.
+        assert_eq!(opened(4_194_399, give), Err(Unnamed::ForeignPerfMap));
+        assert_eq!(opened(4_194_399, |_| {}), Ok(Some(1)));
+        let mut sleep = std::process::Command::new("sleep");
+        let mut child =
+            std::os::unix::process::CommandExt::uid(sleep.arg("100"), 65534).spawn().expect("a process");
+        let his = opened(child.id(), give);
+        let _ = (child.kill(), child.wait());
+        assert_eq!(his, Ok(Some(1)));
     }
 
     #[test]
     fn link_in_place_of_a_map_is_ignored() {
         let path = PathBuf::from("/tmp/perf-4294967290.map");
         std::os::unix::fs::symlink("/etc/passwd", &path).expect("a link");
-        let found = PerfMap::path_of(4_294_967_290);
+        let found = open(4_294_967_290);
         let _ = fs::remove_file(&path);
-        assert_eq!(found, None);
+        assert!(matches!(found, Ok(None)));
     }
 
     #[test]

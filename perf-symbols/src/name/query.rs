@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::elf::NoLines;
 use crate::file::NotFoundKind;
 use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, StackFrame, Unlocated};
 
@@ -94,12 +95,13 @@ impl Query {
 pub struct Symbols {
     functions: Arc<[Function]>,
     offset: u64,
+    no_lines: Option<NoLines>,
 }
 
 impl Symbols {
     /// Makes an answer of functions, the innermost first, at an offset in bytes from the start of the last one.
     pub fn new(functions: impl Into<Arc<[Function]>>, offset: u64) -> Self {
-        Self { functions: functions.into(), offset }
+        Self { functions: functions.into(), offset, no_lines: None }
     }
 
     /// Returns the functions, the innermost first. All but the last one are inlined into the next one.
@@ -112,13 +114,16 @@ impl Symbols {
         self.offset
     }
 
-    /// Returns the same with another name and offset of the last function.
-    pub(super) fn with_last(&self, name: &str, offset: u64) -> Self {
-        let mut functions = self.functions.to_vec();
-        if let Some(last) = functions.last_mut() {
-            last.name = name.into();
-        }
-        Self::new(functions, offset)
+    /// Returns why the functions have no lines, or inlined functions are missing, although the file has debug information.
+    pub fn no_lines(&self) -> Option<NoLines> {
+        self.no_lines
+    }
+
+    /// Sets the reason for no lines.
+    #[must_use]
+    pub fn with_no_lines(mut self, reason: Option<NoLines>) -> Self {
+        self.no_lines = reason;
+        self
     }
 }
 
@@ -154,13 +159,22 @@ pub enum Unnamed {
     File(NotFoundKind),
     /// Code that was written at run time, and no perf map or jitdump has it.
     NoPerfMap,
+    /// Code that was written at run time. There is a perf map of its process id, which is older than the process.
+    OldPerfMap,
+    /// Code that was written at run time. There is a perf map of its process id, and its author is not the user of the process,
+    /// or that is not known, because the process has ended.
+    ForeignPerfMap,
     /// The file loads nothing at the address.
     OutsideSegments,
     /// The file has no symbol there: it is stripped, or was written in assembly.
     NoSymbol,
+    /// A stub of the procedure linkage table, by which a library is called. Linkers give it no symbol.
+    LinkageTable,
+    /// The file is stripped, and has symbols in the section `.gnu_debugdata`, which this crate does not read.
+    MiniDebugInfo,
     /// The symbols of the file are damaged: the library that reads them failed.
     Damaged,
-    /// The file says that it has more than 4 GiB of symbol tables and compressed debug information.
+    /// The file says that it has more than 4 GiB of symbol tables.
     TooLarge,
     /// The file was replaced while its symbols were read.
     Changed,
@@ -182,11 +196,22 @@ impl fmt::Display for Unnamed {
             Self::Unlocated(reason) => return reason.fmt(f),
             Self::File(kind) => kind.as_str(),
             Self::NoPerfMap => {
-                "code written at run time; start the runtime with perf maps or jitdump (java: -XX:+DumpPerfMapAtExit, \
-                 node: --perf-basic-prof, python: -X perf)"
+                "code written at run time; start the runtime with perf maps or jitdump (node: --perf-basic-prof, python: -X perf, \
+                 java: -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or jcmd PID Compiler.perfmap while it runs)"
+            }
+            Self::OldPerfMap => {
+                "code written at run time; /tmp/perf-PID.map is of an earlier process with this id"
+            }
+            Self::ForeignPerfMap => {
+                "code written at run time; /tmp/perf-PID.map is another user's than the process's, or the process has ended: \
+                 read the recording as that user, or give the map to root by chown"
             }
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",
+            Self::LinkageTable => "a stub that calls a library (procedure linkage table), which has no symbol",
+            Self::MiniDebugInfo => {
+                "the symbols of the file are in .gnu_debugdata, which is not read; install its debug package"
+            }
             Self::Damaged => "the symbols of the file are damaged",
             Self::TooLarge => "the file has more than 4 GiB of symbols; give a debug file with fewer",
             Self::Changed => "the file was replaced while its symbols were read",

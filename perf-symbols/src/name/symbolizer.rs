@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use super::blazesym::Blazesym;
+use super::elf::{ElfSymbols, NoLines};
 use super::query::{Query, Symbols, Unnamed};
 use super::worker::Worker;
-use crate::file::{FileFinder, NotFound, ObjectFile};
+use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 
 /// Names the functions at addresses.
 ///
@@ -35,60 +35,52 @@ use crate::file::{FileFinder, NotFound, ObjectFile};
 /// # }
 /// ```
 ///
-/// The work is done by a separate thread, because blazesym stays on the thread that made it; the handle can be used by
-/// several. Ask for many addresses at once: those of one file are looked up together.
+/// The work is done by a separate thread; the handle can be used by several. Ask for many addresses at once: those of one file
+/// are looked up together.
 ///
 /// Names that were found are kept, and the symbols of the files that were used last, up to
 /// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). For a recording they are large, so that
 /// each file is read once. A program that runs for as long as what it observes takes less, such as 32 files and 192 MiB.
 pub struct Symbolizer {
     requests: Sender<Request>,
+    /// Of debug information. Unused with other symbols.
+    max_file_bytes: Arc<AtomicU64>,
 }
 
-/// The source of the symbols of ELF files.
+/// Bytes of debug information of one file. A browser has some 4 GB.
+const MAX_FILE_BYTES: u64 = 8 << 30;
+/// Bytes of the stack: debug information within the limits takes less than one MB.
+const STACK: usize = 8 << 20;
+
+/// The symbols of one ELF file that is open.
 ///
-/// [`Blazesym`] is the one that [`Symbolizer::new`] uses. A panic in it is caught and counted, and the file is not asked
-/// for again.
+/// [`ElfSymbols`] are those that [`Symbolizer::new`] uses. A panic is caught and counted, and the file is not asked for again.
 ///
 /// ```
-/// use std::path::Path;
-///
 /// use perf_symbols::{FileFinder, FileSymbols, Function, Symbolizer, Symbols};
 ///
 /// /// Names each address by the file.
-/// struct FileNames;
+/// struct FileName(String);
 ///
-/// impl FileSymbols for FileNames {
-///     fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
-///         let name = file.display().to_string().into();
-///         let symbols = Symbols::new([Function { name, source: None }], 0);
-///         Ok(vec![Some(symbols); addresses.len()])
+/// impl FileSymbols for FileName {
+///     fn symbolize(&mut self, _address: u64) -> Option<Symbols> {
+///         Some(Symbols::new([Function { name: self.0.as_str().into(), source: None }], 0))
 ///     }
-///
-///     fn forget(&mut self, _: &Path) {}
 /// }
 ///
-/// let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), || Box::new(FileNames))?;
+/// let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), |found| {
+///     Ok(Box::new(FileName(found.object().path().display().to_string())))
+/// })?;
 /// # assert_eq!(symbolizer.counts().named, 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait FileSymbols {
-    /// Returns the functions at addresses of the file's symbol table, one for each, in their order.
-    ///
-    /// # Errors
-    ///
-    /// The reason, if the file cannot be used at all.
-    fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String>;
-
-    /// Frees what is kept of a file.
-    fn forget(&mut self, file: &Path);
-
-    /// Returns about how many bytes are kept of a file, mapped or allocated: by default those of its symbol tables and of its
-    /// debug information.
-    fn kept_bytes(&self, file: &ObjectFile) -> u64 {
-        file.symbol_bytes(true)
-    }
+    /// Returns the functions at an address of the file's symbol table. Addresses that are asked for at once are ascending.
+    fn symbolize(&mut self, address: u64) -> Option<Symbols>;
 }
+
+/// Reads the symbols of a file that was found and is open.
+pub(super) type OpenSymbols = dyn FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError>;
 
 /// The addresses that were looked up, by result: returned by [`Symbolizer::counts`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +89,9 @@ pub struct NameCounts {
     pub named: u64,
     /// Addresses without a name, by reason.
     pub unnamed: HashMap<Unnamed, u64>,
-    /// Calls of [`FileSymbols`] that panicked.
+    /// Named addresses without a line, by reason, if the file has debug information.
+    pub without_lines: HashMap<NoLines, u64>,
+    /// Files whose [`FileSymbols`] panicked.
     pub panics: u64,
 }
 
@@ -143,13 +137,17 @@ pub(super) enum Request {
 }
 
 impl Symbolizer {
+    /// The name of the thread. Debug information that other users made up may make it panic, which is caught and counted; a
+    /// program can leave out the messages of such panics by this name (`std::panic::set_hook`).
+    pub const THREAD: &str = "perf-symbols";
+
     /// Starts the thread. Files are found by `finder`; functions have lines and inlined functions.
     ///
     /// # Errors
     ///
     /// The system cannot start a thread.
     pub fn new(finder: FileFinder) -> io::Result<Self> {
-        Self::with_file_symbols(finder, || Box::new(Blazesym::new(true)))
+        Self::by_elf(finder, true)
     }
 
     /// As [`new`](Self::new), without lines and inlined functions: several times faster, with less memory.
@@ -158,22 +156,32 @@ impl Symbolizer {
     ///
     /// The system cannot start a thread.
     pub fn without_lines(finder: FileFinder) -> io::Result<Self> {
-        Self::with_file_symbols(finder, || Box::new(Blazesym::new(false)))
+        Self::by_elf(finder, false)
     }
 
-    /// Starts the thread with another source of the symbols of ELF files, which `make` makes there.
+    fn by_elf(finder: FileFinder, has_lines: bool) -> io::Result<Self> {
+        let max_file_bytes = Arc::new(AtomicU64::new(MAX_FILE_BYTES));
+        let (of_worker, limit) = (finder.clone(), max_file_bytes.clone());
+        let symbolizer = Self::with_file_symbols(of_worker, move |found| {
+            let limit = has_lines.then(|| limit.load(Ordering::Relaxed));
+            Ok(Box::new(ElfSymbols::read(&finder, found, limit)?))
+        })?;
+        Ok(Self { max_file_bytes, ..symbolizer })
+    }
+
+    /// Starts the thread with another source of the symbols of ELF files: `open` reads one that was found, and may keep it.
     ///
     /// # Errors
     ///
     /// The system cannot start a thread.
     pub fn with_file_symbols(
         finder: FileFinder,
-        make: impl FnOnce() -> Box<dyn FileSymbols> + Send + 'static,
+        open: impl FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, received) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("perf-symbols".to_owned());
+        let thread = std::thread::Builder::new().name(Self::THREAD.to_owned()).stack_size(STACK);
         thread.spawn(move || {
-            let mut worker = Worker::new(finder, make());
+            let mut worker = Worker::new(finder, Box::new(open));
             while let Ok(request) = received.recv() {
                 // Who asked may have gone: a reply that cannot be sent is not needed.
                 match request {
@@ -186,11 +194,20 @@ impl Symbolizer {
                 }
             }
         })?;
-        Ok(Self { requests })
+        Ok(Self { requests, max_file_bytes: Arc::default() })
+    }
+
+    /// Reads lines and inlined functions from files with at most this number of bytes of debug information, 8 GiB by default,
+    /// and the names alone of others: [`NoLines::TooLarge`]. It is in memory while it is read, decompressed, and takes up to
+    /// as much again.
+    #[must_use]
+    pub fn with_max_file_bytes(self, bytes: u64) -> Self {
+        self.max_file_bytes.store(bytes, Ordering::Relaxed);
+        self
     }
 
     /// Keeps the symbols of at most this number of files, 256 by default and at least one: those that were used last. Each
-    /// file is mapped, and takes two descriptors.
+    /// file takes one or two descriptors.
     #[must_use]
     pub fn with_max_files(self, files: usize) -> Self {
         // Without the thread, there is nothing to limit.
@@ -251,7 +268,12 @@ impl fmt::Debug for Symbolizer {
 impl NameCounts {
     pub(super) fn add(&mut self, result: Result<&Symbols, Unnamed>) {
         match result {
-            Ok(_) => self.named += 1,
+            Ok(symbols) => {
+                self.named += 1;
+                if let Some(reason) = symbols.no_lines() {
+                    *self.without_lines.entry(reason).or_default() += 1;
+                }
+            }
             Err(reason) => *self.unnamed.entry(reason).or_default() += 1,
         }
     }

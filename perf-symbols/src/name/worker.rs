@@ -2,16 +2,20 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::Metadata;
+use std::io::BufReader;
 use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use super::elf::kept_bytes;
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
 use super::open_files::OpenFiles;
-use super::perf_map::PerfMap;
+use super::perf_map::{self, PerfMap};
 use super::query::{Function, Query, Symbols, Target, Unnamed};
-use super::symbolizer::{FileSymbols, NameCounts};
+use super::symbolizer::{FileSymbols, NameCounts, OpenSymbols};
 use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
 use crate::generations::Generations;
 use crate::space::FileKey;
@@ -22,17 +26,15 @@ const MAX_FILES: usize = 256;
 const MAX_BYTES: u64 = 512 << 20;
 /// Half of the jitdumps that are kept.
 const MAX_JITDUMPS: usize = 8;
-/// Bytes of the symbol tables and of the decompressed debug information of one file. The library allocates them as the file
-/// says, and ends the process if the system has no such memory.
+/// Bytes of the symbol tables of one file.
 const MAX_SYMBOLS: u64 = 4 << 30;
 /// Files that were not found and are kept for [`Worker::missing_files`].
 const MAX_MISSING: usize = 1024;
 
 pub(super) struct Worker {
     finder: FileFinder,
-    symbols: Box<dyn FileSymbols>,
-    /// Those of `symbols`.
-    open: OpenFiles,
+    read: Box<OpenSymbols>,
+    open: OpenFiles<(Arc<FoundFile>, Box<dyn FileSymbols>)>,
     /// Closed ones, and those that were not found.
     files: Generations<FileKey, Rc<File>>,
     next_file: u64,
@@ -41,6 +43,8 @@ pub(super) struct Worker {
     jitdumps: Generations<FileKey, Jitdump>,
     /// By process, with the length of the file when it was read.
     perf_maps: Generations<u32, (u64, PerfMap)>,
+    /// Why a perf map that is there is not used, by process.
+    refused_maps: HashMap<u32, Unnamed>,
     /// The files of runtimes that were looked at in this batch: each once, since they grow.
     fresh_jitdumps: HashSet<FileKey>,
     fresh_perf_maps: HashSet<u32>,
@@ -64,16 +68,17 @@ struct Kernel {
 }
 
 impl Worker {
-    pub(super) fn new(finder: FileFinder, symbols: Box<dyn FileSymbols>) -> Self {
+    pub(super) fn new(finder: FileFinder, read: Box<OpenSymbols>) -> Self {
         let mut worker = Self {
             finder,
-            symbols,
+            read,
             open: OpenFiles::new(MAX_FILES, 0),
             files: Generations::new(0),
             next_file: 0,
             names: Generations::new(0),
             jitdumps: Generations::new(MAX_JITDUMPS),
             perf_maps: Generations::new(0),
+            refused_maps: HashMap::new(),
             fresh_jitdumps: HashSet::new(),
             fresh_perf_maps: HashSet::new(),
             kernel: None,
@@ -173,7 +178,7 @@ impl Worker {
         if !matches!(object.kind(), ObjectKind::File | ObjectKind::Memfd | ObjectKind::Vdso) {
             return None;
         }
-        let key = FileKey::new(pid, object, build_id);
+        let key = FileKey::new(pid, mapping, build_id);
         // One that has changed may be elsewhere: its path was that of a process which has ended.
         let is_usable = |file: &&Rc<File>| file.broken.get() != Some(Unnamed::Changed);
         if let Some(file) = self.files.get(&key).filter(is_usable) {
@@ -215,7 +220,7 @@ impl Worker {
         let Ok(found) = &file.found else { return Vec::new() };
         let answers = match file.broken.get() {
             Some(reason) => Err(reason),
-            None => self.ask_file(symbol_file(found), addresses),
+            None => self.ask_file(file.number, found, addresses),
         };
         match answers {
             Ok(answers) => {
@@ -233,43 +238,46 @@ impl Worker {
 
     fn ask_file(
         &mut self,
-        file: &ObjectFile,
+        number: u64,
+        found: &FoundFile,
         addresses: &[u64],
     ) -> Result<Vec<Result<Symbols, Unnamed>>, Unnamed> {
-        if file.is_memory() {
-            return Ok(addresses.iter().map(|address| dynamic_symbol(file, *address)).collect());
+        if self.open.get(number).is_none() {
+            self.open_file(number, found)?;
         }
-        match file.symbols_len() {
-            Some(len) if len <= MAX_SYMBOLS => {}
-            Some(_) => return Err(Unnamed::TooLarge),
-            None => return Err(Unnamed::Damaged),
-        }
-        // The library opens the path again: what it reads must be what was verified.
-        if !file.is_unchanged() {
+        let Some((file, symbols)) = self.open.get(number) else { return Err(Unnamed::Damaged) };
+        let file = file.clone();
+        let symbolize = || addresses.iter().map(|address| symbols.symbolize(*address)).collect::<Vec<_>>();
+        let answers = catch_unwind(AssertUnwindSafe(symbolize));
+        // What was read must be what was verified.
+        if !file.symbol_file().is_unchanged() {
+            self.open.remove(number);
             return Err(Unnamed::Changed);
         }
-        for path in self.open.add(file.path(), self.symbols.kept_bytes(file)) {
-            self.symbols.forget(&path);
+        let Ok(answers) = answers else {
+            self.open.remove(number);
+            self.counts.panics += 1;
+            return Err(Unnamed::Damaged);
+        };
+        let named = addresses.iter().zip(answers);
+        Ok(named.map(|(address, symbols)| symbols.ok_or_else(|| no_symbol(&file, *address))).collect())
+    }
+
+    fn open_file(&mut self, number: u64, found: &FoundFile) -> Result<(), Unnamed> {
+        let file = found.symbol_file();
+        if file.symbol_bytes() > MAX_SYMBOLS {
+            return Err(Unnamed::TooLarge);
         }
-        let symbols = &mut self.symbols;
-        let result = catch_unwind(AssertUnwindSafe(|| symbols.symbolize(file.path(), addresses)));
-        if !file.is_unchanged() {
-            self.open.remove(file.path());
-            self.symbols.forget(file.path());
-            return Err(Unnamed::Changed);
-        }
-        match result {
-            Ok(Ok(found)) if found.len() == addresses.len() => {
-                let named = addresses.iter().zip(found).map(|(address, symbols)| {
-                    // A symbol without a size, such as `_init`, does not reach into the next section.
-                    let is_in_section = |symbols: &Symbols| {
-                        file.is_in_one_section(address.wrapping_sub(symbols.offset()), *address)
-                    };
-                    symbols.filter(is_in_section).ok_or(Unnamed::NoSymbol)
-                });
-                Ok(named.collect())
+        let file = Arc::new(found.reopened().ok_or(Unnamed::Changed)?);
+        let bytes = kept_bytes(file.symbol_file());
+        self.open.make_room(bytes);
+        let read = &mut self.read;
+        match catch_unwind(AssertUnwindSafe(|| read(file.clone()))) {
+            Ok(Ok(symbols)) => {
+                self.open.add(number, bytes, (file, symbols));
+                Ok(())
             }
-            Ok(_) => Err(Unnamed::Damaged),
+            Ok(Err(_)) => Err(Unnamed::Damaged),
             Err(_) => {
                 self.counts.panics += 1;
                 Err(Unnamed::Damaged)
@@ -285,48 +293,54 @@ impl Worker {
                 return Ok(symbols(&name, query.addr - start));
             }
         }
-        let map = self.perf_map(query.pid).ok_or(Unnamed::NoPerfMap)?;
+        let map = self.perf_map(query.pid)?;
         let (start, name) = map.find(query.addr).ok_or(Unnamed::NoPerfMap)?;
         Ok(symbols(name, query.addr - start))
     }
 
     /// Returns the jitdump that a process mapped, with what was written since.
     fn jitdump(&mut self, pid: u32, object: &MappedObject) -> Option<&mut Jitdump> {
-        let key = FileKey::new(pid, object, None);
-        if self.fresh_jitdumps.insert(key.clone()) {
-            let path = self.finder.path_in_process(pid, object).filter(|path| {
-                // Another process with the same id may have written one of the same name.
-                let inode = object.inode().filter(|_| self.finder.is_local());
-                inode.is_none_or(|inode| path.metadata().is_ok_and(|metadata| metadata.ino() == inode.inode))
-            });
-            if let Some(path) = path {
-                if let Some(known) = self.jitdumps.get_mut(&key) {
-                    // What was read before an error stays.
-                    let _ = known.read_on(&path);
-                } else if let Ok(jitdump) = Jitdump::open(&path) {
-                    self.jitdumps.insert(key.clone(), jitdump, 1);
-                }
+        let key = FileKey::without_id(pid, object);
+        if self.fresh_jitdumps.insert(key.clone())
+            && let Ok((file, metadata)) = self.finder.open_in_process(pid, object)
+            && is_jitdump_of(pid, object, &metadata, self.finder.is_local())
+        {
+            if let Some(known) = self.jitdumps.get_mut(&key) {
+                // What was read before an error stays.
+                let _ = known.read_on(file);
+            } else if let Ok(jitdump) = Jitdump::read(BufReader::new(file)) {
+                self.jitdumps.insert(key.clone(), jitdump, 1);
             }
         }
         self.jitdumps.get_mut(&key)
     }
 
     /// Returns the perf map of a process, read again if it has grown.
-    fn perf_map(&mut self, pid: u32) -> Option<&PerfMap> {
+    fn perf_map(&mut self, pid: u32) -> Result<&PerfMap, Unnamed> {
         if self.finder.is_local() && self.fresh_perf_maps.insert(pid) {
             self.update_perf_map(pid);
         }
-        self.perf_maps.get(&pid).map(|(_, map)| map)
+        match self.perf_maps.get(&pid) {
+            Some((_, map)) => Ok(map),
+            None => Err(self.refused_maps.get(&pid).copied().unwrap_or(Unnamed::NoPerfMap)),
+        }
     }
 
     fn update_perf_map(&mut self, pid: u32) {
-        // The owner is checked each time. A process that ended takes its folder away, and what was read stays.
-        let Some(path) = PerfMap::path_of(pid) else { return };
-        let len = path.metadata().map_or(0, |metadata| metadata.len());
+        // A process that ended takes its folder away, and what was read stays.
+        let file = match perf_map::open(pid) {
+            Ok(Some(file)) => file,
+            Ok(None) => return,
+            Err(refused) => {
+                self.refused_maps.insert(pid, refused);
+                return;
+            }
+        };
+        let len = file.len();
         if self.perf_maps.get(&pid).is_some_and(|(before, _)| *before == len) {
             return;
         }
-        if let Ok(map) = PerfMap::read(&path) {
+        if let Ok(map) = file.read() {
             let bytes = map.bytes();
             self.perf_maps.insert(pid, (len, map), bytes);
         }
@@ -360,9 +374,26 @@ impl Worker {
     }
 }
 
-/// Returns the file whose symbols name the addresses of a file.
-fn symbol_file(found: &FoundFile) -> &ObjectFile {
-    found.debug_file().unwrap_or(found.object())
+/// Returns why an address of a file has no symbol.
+fn no_symbol(file: &FoundFile, address: u64) -> Unnamed {
+    let section = file.object().section_name(address).unwrap_or_default();
+    if section == b".plt" || section.starts_with(b".plt.") {
+        Unnamed::LinkageTable
+    } else if !file.symbol_file().has_section(".symtab") && file.object().has_section(".gnu_debugdata") {
+        Unnamed::MiniDebugInfo
+    } else {
+        Unnamed::NoSymbol
+    }
+}
+
+/// Returns whether a file is the one that a process mapped, and not that of another process with the same id.
+fn is_jitdump_of(pid: u32, object: &MappedObject, metadata: &Metadata, is_local: bool) -> bool {
+    match object.inode() {
+        Some(inode) if is_local => metadata.ino() == inode.inode,
+        // A recording of another machine, whose files somebody has put here.
+        _ if !is_local => true,
+        None | Some(_) => perf_map::is_author_trusted(pid, metadata),
+    }
 }
 
 /// Returns the bytes that the headers of a file take, or the reason that it was not found.
@@ -414,12 +445,6 @@ fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
 fn symbols(name: &[u8], offset: u64) -> Symbols {
     let function = Function { name: String::from_utf8_lossy(name).into(), source: None };
     Symbols::new([function], offset)
-}
-
-/// Returns the exported function of a file in memory, such as `[vdso]`, that an address is in.
-fn dynamic_symbol(file: &ObjectFile, address: u64) -> Result<Symbols, Unnamed> {
-    let (start, name) = file.exported_function(address).ok_or(Unnamed::NoSymbol)?;
-    Ok(symbols(&name, address - start))
 }
 
 /// Returns about how many bytes an answer takes, with its place in the map.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::map::Ranged;
 
 /// A build id: a hash of a program or library that its linker wrote, 1 to 20 bytes.
+///
+/// Some linkers write longer ones. Recordings have their first 20 bytes, and so has this.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BuildId {
     len: u8,
@@ -14,10 +16,11 @@ pub struct BuildId {
 }
 
 impl BuildId {
-    /// Returns the id of these bytes. `None` for no bytes, for more than 20, and for zeros, which the kernel writes if
-    /// it could not read a build id.
+    /// Returns the id of the first 20 of these bytes. `None` for no bytes, and for zeros, which the kernel writes if it could
+    /// not read a build id.
     pub fn new(id: &[u8]) -> Option<Self> {
         let mut bytes = [0; 20];
+        let id = id.get(..20).unwrap_or(id);
         bytes.get_mut(..id.len())?.copy_from_slice(id);
         if bytes == [0; 20] {
             return None;
@@ -199,6 +202,11 @@ impl Mapping {
         self.end
     }
 
+    /// Returns whether it is where the kernel puts the mappings of 32-bit programs, and no others unless they ask for it.
+    pub(crate) fn is_below_4_gib(&self) -> bool {
+        self.end <= 1 << 32
+    }
+
     /// Returns whether the memory was mapped executable.
     pub fn is_executable(&self) -> bool {
         self.is_executable
@@ -296,10 +304,10 @@ mod tests {
     }
 
     #[test]
-    fn build_id_of_zeros_or_of_another_length_is_refused() {
+    fn build_id_has_up_to_20_bytes_that_are_not_zero() {
         assert_eq!(BuildId::new(&[]), None);
         assert_eq!(BuildId::new(&[0; 20]), None);
-        assert_eq!(BuildId::new(&[1; 21]), None);
+        assert_eq!(BuildId::new(&[1; 32]), BuildId::new(&[1; 20]), "as recordings have it");
         let id = BuildId::new(&[0xab, 0, 0x01]).expect("three bytes");
         assert_eq!(id.to_string(), "ab0001");
         assert_ne!(Some(id), BuildId::new(&[0xab, 0, 0x01, 0]));

@@ -135,7 +135,7 @@ impl RecordedObjects {
         for mut object in self.objects {
             object.build_id = spaces.build_id(object.object());
             object.is_used |= self.has_traces && object.mapping.is_executable();
-            let key = FileKey::new(object.pid, object.object(), object.build_id);
+            let key = FileKey::new(object.pid, &object.mapping, object.build_id);
             let index = *by_key.entry(key).or_insert(objects.len());
             match objects.get_mut(index) {
                 // A name that samples are in is the likeliest to be there still.
@@ -193,7 +193,7 @@ impl RecordedObjects {
         let (Some(registers), Some(copy)) = (sample.regs_user(), sample.stack_user()) else { return };
         // Those that are marked are left out, so that most copies are not looked at.
         let is_new = |mapping: &&Mapping| {
-            let key = FileKey::new(pid, mapping.object(), spaces.build_id(mapping.object()));
+            let key = FileKey::new(pid, mapping, spaces.build_id(mapping.object()));
             let index = self.by_key.get(&key);
             let is_used =
                 index.and_then(|index| self.objects.get(*index)).is_some_and(|object| object.is_used);
@@ -256,7 +256,7 @@ impl RecordedObjects {
     /// Returns the index of an object, which is added if it is new.
     fn index_of(&mut self, spaces: &AddressSpaces, pid: u32, mapping: &Mapping, is_kernel: bool) -> usize {
         let build_id = spaces.build_id(mapping.object());
-        let key = FileKey::new(pid, mapping.object(), build_id);
+        let key = FileKey::new(pid, mapping, build_id);
         *self.by_key.entry(key).or_insert_with(|| {
             self.objects.push(RecordedObject {
                 pid,

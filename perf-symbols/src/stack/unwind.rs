@@ -479,7 +479,7 @@ impl<M: Machine> Walker<M> {
     fn file(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32, mapping: &Mapping) -> usize {
         let object = mapping.object();
         let build_id = spaces.build_id(object);
-        let key = FileKey::new(pid, object, build_id);
+        let key = FileKey::new(pid, mapping, build_id);
         let index = *self.by_key.entry(key).or_insert(self.files.len());
         match self.files.get(index) {
             Some(Ok(_)) => return index,

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use perf_symbols::{Blazesym, FileFinder, FileSymbols, MappedObject, Mapping, ObjectFile, Symbols};
+use perf_symbols::{ElfSymbols, FileFinder, FileSymbols, MappedObject, Mapping, ObjectFile, Symbols};
 
 use crate::programs::Programs;
 
@@ -51,6 +52,16 @@ fn frames(symbols: &Symbols) -> Frames {
     let line = |function: &perf_symbols::Function| function.source.as_ref().and_then(|source| source.line);
     let functions = symbols.functions().iter();
     functions.map(|function| (function.name.to_string(), line(function).unwrap_or(0))).collect()
+}
+
+/// Returns the functions at addresses of a file's symbol table; with lines from debug information.
+pub(crate) fn symbols(path: &Path, addresses: &[u64], has_lines: bool) -> Vec<Option<Symbols>> {
+    let finder = FileFinder::local();
+    let mapping = Mapping::new(0..0x1000, 0, MappedObject::new(path.as_os_str().as_encoded_bytes()));
+    let found = finder.find(std::process::id(), &mapping, None).expect("the file");
+    let mut symbols =
+        ElfSymbols::read(&finder, Arc::new(found), has_lines.then_some(1 << 30)).expect("symbols");
+    addresses.iter().map(|address| symbols.symbolize(*address)).collect()
 }
 
 /// Returns the path of a function without its arguments, generic arguments and type, which demanglers print differently.
@@ -118,7 +129,7 @@ fn compare(program: &Path, step: usize) -> usize {
         return usize::MAX;
     };
     assert_eq!(expected.len(), addresses.len());
-    let found = Blazesym::new(true).symbolize(program, &addresses).expect("symbols");
+    let found = symbols(program, &addresses, true);
     let mut classes = BTreeMap::<Class, usize>::new();
     for ((address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
         let is_padding = !functions.iter().any(|function| function.contains(address));
@@ -195,7 +206,7 @@ fn functions_of_installed_programs_are_those_of_addr2line() {
             let has_name = |symbol: &str| symbol == name || path_of(&demangled(symbol)) == path_of(name);
             symbols.iter().any(|symbol| symbol.address() == start && symbol.name().is_ok_and(has_name))
         };
-        let found = Blazesym::new(false).symbolize(&file, &addresses).expect("symbols");
+        let found = crate::addr2line::symbols(&file, &addresses, false);
         for ((&address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
             let expected = expected.last().map_or("??", |(name, _)| name);
             let class = match found {
@@ -247,8 +258,7 @@ fn stripped_program_has_the_names_of_its_debug_file() {
     let Some(programs) = Programs::new("stripped-names") else { return };
     let path =
         programs.compile("program", "history.c", &["-g", "-O1", "-ldl", "-lpthread"]).expect("the program");
-    let symbols =
-        |file: &Path, addresses: &[u64]| Blazesym::new(true).symbolize(file, addresses).expect("symbols");
+    let symbols = |file: &Path, addresses: &[u64]| symbols(file, addresses, true);
     let whole = ObjectFile::open(&path).expect("the program");
     let text = whole.section_addresses(".text").expect("code");
     let addresses: Vec<_> = text.step_by(5).collect();
@@ -276,7 +286,7 @@ fn debug_file_of_another_build_leaves_the_functions_of_the_program() {
     let text = ObjectFile::open(&path).expect("the program").section_addresses(".text").expect("code");
     let addresses: Vec<_> = text.step_by(5).collect();
     let names = || {
-        let symbols = Blazesym::new(true).symbolize(&path, &addresses).expect("symbols");
+        let symbols = symbols(&path, &addresses, true);
         let last = |symbols: Symbols| symbols.functions().last().map(|function| function.name.clone());
         symbols.into_iter().map(|symbols| symbols.and_then(last)).collect::<Vec<_>>()
     };

@@ -13,6 +13,10 @@ mod examples;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(feature = "names")]
+mod forms;
+#[cfg(feature = "names")]
+mod hostile;
+#[cfg(feature = "names")]
 mod names;
 mod perf_script;
 mod programs;

@@ -1,0 +1,195 @@
+//! Why no file of a mapping was found.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::elf::ElfError;
+use crate::{BuildId, MappedObject};
+
+/// Why no candidate is the file of a mapping: returned by [`FileFinder::find`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    kind: NotFoundKind,
+    object: MappedObject,
+    rejected: Vec<(PathBuf, Rejection)>,
+}
+
+/// The kinds of [`NotFound`], to count them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum NotFoundKind {
+    /// The mapping has no file, such as `//anon` or `[heap]`. Code there was written at run time.
+    NoFile,
+    /// A file is at the path, and it is another one, or was changed after the recording.
+    Replaced,
+    /// The permission to open a candidate is missing.
+    Denied,
+    /// A file is at the path, and it is no ELF file, or damaged.
+    Malformed,
+    /// There is no file at the path, and no copy of it.
+    Missing,
+}
+
+impl NotFoundKind {
+    /// Returns the reason as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoFile => "memory without a file",
+            Self::Replaced => "the file was replaced since it was mapped",
+            Self::Denied => "the file may not be read",
+            Self::Malformed => "the file is no ELF file",
+            Self::Missing => "the file is missing",
+        }
+    }
+}
+
+/// Why a candidate was rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// It cannot be used.
+    Elf(ElfError),
+    /// It has another build id, or none.
+    BuildId {
+        /// The build id of the mapping.
+        expected: BuildId,
+        /// The build id of the candidate.
+        found: Option<BuildId>,
+    },
+    /// It is another file on the same device.
+    Inode {
+        /// The inode in the record.
+        expected: u64,
+        /// The inode of the candidate.
+        found: u64,
+    },
+    /// It was changed after the recording.
+    Modified {
+        /// When the recording ended, in seconds since 1970.
+        recorded: u64,
+        /// When the candidate was last changed, in seconds since 1970.
+        modified: u64,
+    },
+    /// A server was asked for it, and failed; its message.
+    Download(String),
+    /// It may be another file: the mapping has no build id or inode to compare, and the same path leads to different
+    /// files on another machine, in another root, and by the links of a process that has the id now.
+    Unverified,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elf(error) => error.fmt(f),
+            Self::BuildId { expected, found: Some(found) } => {
+                write!(f, "expected the build id {expected}, found {found}")
+            }
+            Self::BuildId { expected, found: None } => {
+                write!(f, "expected the build id {expected}, found none")
+            }
+            Self::Inode { expected, found } => write!(f, "expected inode {expected}, found {found}"),
+            Self::Modified { recorded, modified } => {
+                write!(f, "changed {} s after the recording", modified.saturating_sub(*recorded))
+            }
+            Self::Download(message) => f.write_str(message),
+            Self::Unverified => f.write_str("the mapping has no build id or inode to compare"),
+        }
+    }
+}
+
+impl NotFound {
+    /// Returns the reason, to count it.
+    pub fn kind(&self) -> NotFoundKind {
+        self.kind
+    }
+
+    /// Returns what is mapped.
+    pub fn object(&self) -> &MappedObject {
+        &self.object
+    }
+
+    /// Returns the candidates that exist, each with the reason why it was rejected.
+    pub fn rejected(&self) -> impl Iterator<Item = (&Path, &Rejection)> {
+        self.rejected.iter().map(|(path, rejection)| (path.as_path(), rejection))
+    }
+
+    /// The mapping has no file.
+    pub(super) fn no_file(object: &MappedObject) -> Self {
+        Self { kind: NotFoundKind::NoFile, object: object.clone(), rejected: Vec::new() }
+    }
+
+    pub(super) fn new(object: &MappedObject, rejected: Vec<(PathBuf, Rejection)>) -> Self {
+        let kinds = rejected.iter().map(|(_, rejection)| match rejection {
+            Rejection::Elf(ElfError::Io { kind: io::ErrorKind::PermissionDenied, .. }) => {
+                NotFoundKind::Denied
+            }
+            Rejection::Elf(_) => NotFoundKind::Malformed,
+            Rejection::Unverified | Rejection::Download(_) => NotFoundKind::Missing,
+            _ => NotFoundKind::Replaced,
+        });
+        Self { kind: kinds.min().unwrap_or(NotFoundKind::Missing), object: object.clone(), rejected }
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", String::from_utf8_lossy(self.object.path()), self.kind.as_str())?;
+        if let Some((path, rejection)) = self.rejected.first() {
+            write!(f, " ({}: {rejection})", path.display())?;
+        }
+        f.write_str(match self.kind {
+            NotFoundKind::NoFile => "; a runtime with a perf map or jitdump names its code",
+            NotFoundKind::Replaced => "; give the old file by a build-id cache or symfs",
+            NotFoundKind::Denied => "; run as the user of the process, or as root",
+            NotFoundKind::Malformed | NotFoundKind::Missing => {
+                "; give the file by symfs, a build-id cache or a debug package"
+            }
+        })
+    }
+}
+
+impl std::error::Error for NotFound {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_is_the_first_in_order_of_all_candidates() {
+        let object = MappedObject::new(b"/bin/a");
+        let denied = || Rejection::Elf(ElfError::from(io::Error::from_raw_os_error(13)));
+        let malformed = || Rejection::Elf(ElfError::Malformed("no header".to_owned()));
+        let other = || Rejection::Inode { expected: 1, found: 2 };
+        for (rejected, kind, text) in [
+            (
+                vec![denied(), malformed()],
+                NotFoundKind::Denied,
+                "/bin/a: the file may not be read (/x: Permission denied (os error 13)); \
+                 run as the user of the process, or as root",
+            ),
+            (
+                vec![malformed(), Rejection::Unverified],
+                NotFoundKind::Malformed,
+                "/bin/a: the file is no ELF file (/x: expected an ELF file: no header); \
+                 give the file by symfs, a build-id cache or a debug package",
+            ),
+            (
+                vec![other(), denied()],
+                NotFoundKind::Replaced,
+                "/bin/a: the file was replaced since it was mapped (/x: expected inode 1, found 2); \
+                 give the old file by a build-id cache or symfs",
+            ),
+            (
+                vec![],
+                NotFoundKind::Missing,
+                "/bin/a: the file is missing; give the file by symfs, a build-id cache or a debug package",
+            ),
+        ] {
+            let rejected = rejected.into_iter().map(|rejection| (PathBuf::from("/x"), rejection)).collect();
+            let reason = NotFound::new(&object, rejected);
+            assert_eq!((reason.kind(), reason.to_string().as_str()), (kind, text));
+            assert_eq!(reason.object(), &object);
+        }
+    }
+}

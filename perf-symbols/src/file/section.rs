@@ -1,0 +1,116 @@
+//! The bytes of a section, decompressed.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::content::{Content, Reader};
+use super::elf::ElfError;
+
+/// Bytes of one section that are read; the largest `.eh_frame` and `.text` of programs are some hundred MB.
+pub(super) const MAX_SECTION: u64 = 1 << 30;
+/// Bytes that one compressed byte can become at most: by deflate, and by zstd without repetitions of repetitions.
+const MAX_RATIO: u64 = 1032;
+
+/// The addresses and bytes of a section: returned by [`ObjectFile::section`](super::ObjectFile::section).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionBytes {
+    /// Its addresses in the file's symbol table.
+    pub addresses: Range<u64>,
+    /// In the order of the file; numbers have its byte order.
+    pub bytes: Arc<[u8]>,
+}
+
+/// An entry of the table of sections.
+pub(super) struct Section {
+    pub(super) name: Box<[u8]>,
+    pub(super) address: u64,
+    /// Bytes in memory, after decompression, according to the headers.
+    pub(super) len: u64,
+    /// Offset and length of its bytes, without the header of compression. `None` if it has none.
+    pub(super) in_file: Option<(u64, u64)>,
+    pub(super) compression: Compression,
+}
+
+/// How the bytes are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Zlib,
+    Zstd,
+    /// By a method that this crate does not know, or with a damaged header.
+    Unknown,
+}
+
+impl Section {
+    pub(super) fn addresses(&self) -> Range<u64> {
+        self.address..self.address.saturating_add(self.len)
+    }
+
+    fn problem(&self, what: &str) -> ElfError {
+        let name = String::from_utf8_lossy(&self.name);
+        ElfError::Malformed(format!("section {name} of {} bytes {what}", self.len))
+    }
+
+    /// Returns where its bytes are, all of which are in the file; `None` if it has none.
+    pub(super) fn checked_range(
+        &self,
+        content: &Content,
+        limit: u64,
+    ) -> Result<Option<(u64, u64)>, ElfError> {
+        let Some((offset, len)) = self.in_file else { return Ok(None) };
+        if self.len > limit {
+            return Err(self.problem(&format!("is larger than {limit}")));
+        }
+        if offset.saturating_add(len) > content.len()? {
+            return Err(self.problem(&format!("at {offset} is beyond the end")));
+        }
+        Ok(Some((offset, len)))
+    }
+
+    /// Reads the bytes, at most `limit` of them; `None` if it has none in the file.
+    pub(super) fn read(&self, content: &Content, limit: u64) -> Result<Option<Vec<u8>>, ElfError> {
+        let Some((offset, len)) = self.checked_range(content, limit)? else { return Ok(None) };
+        if self.compression == Compression::None {
+            let mut bytes = vec![0; len as usize];
+            content.read_exact_at(&mut bytes, offset)?;
+            return Ok(Some(bytes));
+        }
+        // The memory grows with what is there, not with what the header says.
+        if self.len / MAX_RATIO > len {
+            return Err(self.problem(&format!("cannot come from {len} compressed bytes")));
+        }
+        let input = io::BufReader::new(Reader { content, at: offset }.take(len));
+        let mut bytes = Vec::new();
+        self.decompress(input, &mut bytes)?;
+        if bytes.len() as u64 != self.len {
+            return Err(self.problem(&format!("has {} after decompression", bytes.len())));
+        }
+        Ok(Some(bytes))
+    }
+
+    #[cfg(any(feature = "names", feature = "unwind"))]
+    fn decompress(&self, input: impl Read, bytes: &mut Vec<u8>) -> Result<(), ElfError> {
+        let damaged = |error: io::Error| self.problem(&format!("is damaged: {error}"));
+        match self.compression {
+            Compression::Zlib => {
+                flate2::read::ZlibDecoder::new(input).take(self.len).read_to_end(bytes).map_err(damaged)?;
+            }
+            Compression::Zstd => {
+                let decoder = ruzstd::decoding::StreamingDecoder::new(input);
+                let decoder = decoder.map_err(|error| damaged(io::Error::other(error)))?;
+                decoder.take(self.len).read_to_end(bytes).map_err(damaged)?;
+            }
+            Compression::None | Compression::Unknown => {
+                return Err(self.problem("is compressed by an unknown method"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Only names and unwinding need compressed sections.
+    #[cfg(not(any(feature = "names", feature = "unwind")))]
+    fn decompress(&self, _: impl Read, _: &mut Vec<u8>) -> Result<(), ElfError> {
+        Err(self.problem("is compressed, which needs the feature names or unwind"))
+    }
+}

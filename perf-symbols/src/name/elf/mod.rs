@@ -1,0 +1,109 @@
+//! The symbols of one ELF file: functions by its symbol table, lines and inlined functions by its debug information.
+
+mod dwarf;
+mod limits;
+mod no_lines;
+mod split;
+mod table;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use no_lines::NoLines;
+pub(super) use table::rank;
+
+use self::dwarf::{Dwarf, section_bytes};
+use self::table::SymbolTable;
+use super::query::{Function, Symbols};
+use super::symbolizer::FileSymbols;
+use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
+
+/// The symbol table of an ELF file, and its DWARF by the crate addr2line: what a [`Symbolizer`](crate::Symbolizer) uses.
+///
+/// Nothing is mapped, and what is read is bounded: see [`NoLines`]. A panic of the library is caught.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use perf_symbols::{ElfSymbols, FileFinder, FileSymbols, MappedObject, Mapping};
+///
+/// let path = std::env::current_exe()?;
+/// let mapping = Mapping::new(0..0x1000, 0, MappedObject::new(path.as_os_str().as_encoded_bytes()));
+/// let finder = FileFinder::local();
+/// let found = Arc::new(finder.find(std::process::id(), &mapping, None)?);
+/// let code = found.object().section_addresses(".text").ok_or("no code")?;
+/// let mut symbols = ElfSymbols::read(&finder, found, None)?;
+/// for function in symbols.symbolize(code.start).iter().flat_map(|symbols| symbols.functions()) {
+///     println!("{}", function.name);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ElfSymbols {
+    table: SymbolTable,
+    /// Without lines: none, and no reason.
+    dwarf: Result<Dwarf, Option<NoLines>>,
+}
+
+impl ElfSymbols {
+    /// Reads the symbols of a file that was found. With `max_bytes`, it has the lines of addresses and inlined functions, too, from
+    /// up to this number of bytes of debug information, which take most of the time and memory.
+    ///
+    /// `finder` finds the parts of the debug information that are in other files.
+    ///
+    /// # Errors
+    ///
+    /// [`ElfError`] if the symbol table is damaged.
+    pub fn read(
+        finder: &FileFinder,
+        found: Arc<FoundFile>,
+        max_bytes: Option<u64>,
+    ) -> Result<Self, ElfError> {
+        let dwarf = match max_bytes {
+            Some(max_bytes) => Dwarf::read(finder, found.clone(), max_bytes),
+            None => Err(None),
+        };
+        Ok(Self { table: SymbolTable::read(found)?, dwarf })
+    }
+}
+
+impl fmt::Debug for ElfSymbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let no_lines = self.dwarf.as_ref().err();
+        f.debug_struct("ElfSymbols").field("no_lines", &no_lines).finish_non_exhaustive()
+    }
+}
+
+/// Returns about how many bytes the symbols of a file take, with its debug information.
+pub(super) fn kept_bytes(file: &ObjectFile) -> u64 {
+    // The sections, and as much again of what is read in them.
+    file.symbol_bytes().saturating_add(section_bytes(file).saturating_mul(2))
+}
+
+impl FileSymbols for ElfSymbols {
+    fn symbolize(&mut self, address: u64) -> Option<Symbols> {
+        let in_table = self.table.find(address);
+        let (chain, no_lines) = match &mut self.dwarf {
+            Ok(dwarf) => {
+                let (chain, problem) = dwarf.chain(address);
+                if let Some(problem) = problem.filter(|problem| problem.is_of_all_addresses()) {
+                    self.dwarf = Err(Some(problem));
+                }
+                (chain, problem)
+            }
+            Err(reason) => (None, *reason),
+        };
+        let Some(mut chain) = chain else {
+            let (start, name) = in_table?;
+            let function = Function { name, source: None };
+            return Some(Symbols::new([function], address - start).with_no_lines(no_lines));
+        };
+        // The symbol table has namespaces that the DWARF of many functions lacks, and a name of its own for the cold part of a
+        // function.
+        let (name, start) = match in_table {
+            Some((start, name)) => (name, start),
+            None => (chain.name?, chain.start?),
+        };
+        chain.functions.push(Function { name, source: chain.source });
+        Some(Symbols::new(chain.functions, address.wrapping_sub(start)).with_no_lines(no_lines))
+    }
+}

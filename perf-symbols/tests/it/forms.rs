@@ -1,0 +1,164 @@
+//! Forms in which linkers and distributions keep debug information: each has the names and lines of the plain one, or a reason.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use perf_symbols::{BuildId, NoLines, ObjectFile, Symbols};
+
+use crate::addr2line::symbols;
+use crate::programs::Programs;
+
+/// A program with inlined functions, some addresses of it, and what it has there.
+struct Plain {
+    programs: Programs,
+    path: PathBuf,
+    addresses: Vec<u64>,
+    symbols: Vec<Option<Symbols>>,
+}
+
+impl Plain {
+    fn new(test: &str) -> Option<Self> {
+        Self::compile(test, "inlines.cpp", &["-g", "-O2"])
+    }
+
+    fn compile(test: &str, source: &str, options: &[&str]) -> Option<Self> {
+        let programs = Programs::empty(test);
+        let path = programs.compile("plain", source, options)?;
+        let text = ObjectFile::open(&path).expect("the program").section_addresses(".text").expect("code");
+        let addresses: Vec<_> = text.step_by(7).collect();
+        let symbols = symbols(&path, &addresses, true);
+        let inlined = symbols.iter().flatten().filter(|symbols| symbols.functions().len() > 1);
+        assert!(inlined.count() > 100, "inlined functions");
+        Some(Self { programs, path, addresses, symbols })
+    }
+
+    fn assert_same(&self, path: &Path) {
+        let found = symbols(path, &self.addresses, true);
+        for ((address, found), expected) in self.addresses.iter().zip(&found).zip(&self.symbols) {
+            assert_eq!(found, expected, "{}, {address:#x}", path.display());
+        }
+    }
+
+    /// Returns how many addresses have lines for this reason only in part, after the checks that hold for all.
+    fn incomplete(&self, path: &Path, reason: NoLines) -> usize {
+        let found = symbols(path, &self.addresses, true);
+        let names = |symbols: &Option<Symbols>| {
+            symbols
+                .iter()
+                .flat_map(Symbols::functions)
+                .map(|function| function.name.clone())
+                .collect::<Vec<_>>()
+        };
+        let mut count = 0;
+        for ((address, found), expected) in self.addresses.iter().zip(&found).zip(&self.symbols) {
+            assert!(names(found).iter().all(|name| !name.is_empty()), "{address:#x}: {found:?}");
+            assert_eq!(names(found).last(), names(expected).last(), "{address:#x}");
+            match found.as_ref().and_then(Symbols::no_lines) {
+                None => assert_eq!(names(found), names(expected), "{address:#x}"),
+                Some(found) => {
+                    assert_eq!(found, reason);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+}
+
+/// Runs a tool. `false` if it is missing or cannot do it, and says so.
+fn run(tool: &str, arguments: &[&Path]) -> bool {
+    let done = Command::new(tool).args(arguments).stderr(Stdio::null()).status();
+    let done = done.is_ok_and(|status| status.success());
+    if !done {
+        eprintln!("skipped: {tool} {arguments:?}");
+    }
+    done
+}
+
+#[test]
+fn compressed_debug_information_has_the_lines_of_the_plain_one() {
+    let Some(plain) = Plain::new("compressed") else { return };
+    for form in ["zlib", "zlib-gnu", "zstd"] {
+        let path = plain.programs.path(form);
+        let option = format!("--compress-debug-sections={form}");
+        if run("objcopy", &[Path::new(&option), &plain.path, &path]) {
+            assert!(
+                std::fs::metadata(&path).expect("it").len()
+                    < std::fs::metadata(&plain.path).expect("it").len()
+            );
+            plain.assert_same(&path);
+        }
+    }
+}
+
+#[test]
+fn split_debug_information_has_the_inlined_functions_of_the_plain_one() {
+    let Some(plain) = Plain::new("split") else { return };
+    let Some(path) = plain.programs.compile("split", "inlines.cpp", &["-g", "-O2", "-gsplit-dwarf"]) else {
+        return;
+    };
+    let dwo = plain.programs.path("split-inlines.dwo");
+    plain.assert_same(&path);
+    std::fs::remove_file(&dwo).expect("the part");
+    assert!(plain.incomplete(&path, NoLines::Split) > 100);
+    // A part of another build, whose number differs, is not taken.
+    let other = plain.programs.compile("other", "inlines.cpp", &["-g", "-O1", "-gsplit-dwarf"]);
+    other.expect("another program");
+    std::fs::rename(plain.programs.path("other-inlines.dwo"), &dwo).expect("the part");
+    assert!(plain.incomplete(&path, NoLines::Split) > 100);
+}
+
+#[test]
+fn package_has_the_inlined_functions_of_the_plain_one() {
+    let options = ["-g", "-O", "--edition", "2021", "-Ccodegen-units=1"];
+    let Some(plain) = Plain::compile("package", "inlines.rs", &options) else { return };
+    for (kind, file) in [("packed", Some("split.dwp")), ("unpacked", None)] {
+        let option = format!("-Csplit-debuginfo={kind}");
+        let options = [&options[..], &[&option]].concat();
+        let path = plain.programs.compile("split", "inlines.rs", &options).expect("the same program");
+        plain.assert_same(&path);
+        if let Some(file) = file {
+            std::fs::remove_file(plain.programs.path(file)).expect("the package");
+            assert!(plain.incomplete(&path, NoLines::Split) > 100);
+        }
+    }
+}
+
+#[test]
+fn supplementary_file_has_names_of_inlined_functions() {
+    let Some(plain) = Plain::new("supplementary") else { return };
+    let [first, second, common] = ["first", "second", "common.debug"].map(|name| plain.programs.path(name));
+    for copy in [&first, &second] {
+        std::fs::copy(&plain.path, copy).expect("a copy");
+    }
+    if !run("dwz", &[Path::new("-m"), &common, &first, &second]) {
+        return;
+    }
+    plain.assert_same(&first);
+    std::fs::remove_file(&common).expect("the common file");
+    assert!(plain.incomplete(&first, NoLines::Supplementary) > 100);
+}
+
+#[test]
+fn build_id_is_found_without_a_segment_and_of_any_length() {
+    let programs = Programs::empty("build-ids");
+    let long = "ab".repeat(32);
+    let option = format!("-Wl,--build-id=0x{long}");
+    let Some(path) = programs.compile("long", "spin.c", &["-O1", "-shared", "-fPIC", &option]) else {
+        return;
+    };
+    let expected = BuildId::new(&[0xab; 20]);
+    assert_eq!(ObjectFile::open(&path).expect("a library").build_id(), expected);
+    // As `perf inject --jit` writes it: the type of the segments becomes one that nobody knows.
+    let mut bytes = std::fs::read(&path).expect("the library");
+    let table =
+        usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().expect("8 bytes"))).expect("an offset");
+    let count = usize::from(bytes[56]);
+    let notes: Vec<_> = (0..count).map(|index| table + 56 * index).filter(|at| bytes[*at] == 4).collect();
+    assert!(!notes.is_empty());
+    for at in notes {
+        bytes[at..at + 4].fill(0x77);
+    }
+    std::fs::write(&path, bytes).expect("the library");
+    assert_eq!(ObjectFile::open(&path).expect("a library").build_id(), expected);
+}

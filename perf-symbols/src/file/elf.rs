@@ -32,7 +32,7 @@ pub struct ObjectFile {
     headers: Arc<Headers>,
 }
 
-/// Where the file was opened.
+/// The path by which the file was opened.
 #[derive(Clone, Debug)]
 struct Place {
     path: PathBuf,

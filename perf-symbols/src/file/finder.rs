@@ -1,4 +1,4 @@
-//! Where the files of mappings are looked for.
+//! The places in which the files of mappings are looked for.
 
 #[cfg(feature = "names")]
 use std::ffi::OsStr;

@@ -78,7 +78,7 @@ fn without_qualifiers(name: &mut String) {
     }
 }
 
-/// Puts the name of a literal operator behind it, as in the source: the library prints `operator_x::operator ""`.
+/// Puts the name of a literal operator after it, as in the source: the library prints `operator_x::operator ""`.
 fn with_literal_operator(name: String) -> String {
     let Some((before, after)) = name.split_once("::operator \"\"") else { return name };
     let start = before.rfind("::").map_or(0, |at| at + 2);

@@ -138,7 +138,7 @@ fn is_older(metadata: &Metadata, began: SystemTime) -> bool {
     metadata.modified().is_ok_and(|written| written + GRAIN < began)
 }
 
-/// What the kernel has of a process.
+/// The facts that the kernel has of a process.
 struct Process {
     /// Its user. `None` if it has ended.
     user: Option<u32>,

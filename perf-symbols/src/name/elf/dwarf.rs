@@ -34,7 +34,7 @@ pub(super) struct Dwarf {
     time: Budget,
 }
 
-/// What the debug information has for an address.
+/// The functions that the debug information has for an address.
 #[derive(Default)]
 pub(super) struct Chain {
     /// The inlined functions, the innermost first.
@@ -163,7 +163,7 @@ impl Dwarf {
     }
 }
 
-/// What the library found.
+/// The frames that the library found.
 struct Found {
     chain: Chain,
     /// The function that others are inlined into.
@@ -266,7 +266,7 @@ struct Budget {
     left: Duration,
 }
 
-/// What each file may take, each MB, and each address.
+/// The time for each file, each MB, and each address.
 const PER_FILE: Duration = Duration::from_secs(5);
 const PER_MB: Duration = Duration::from_millis(200);
 const PER_ADDRESS: Duration = Duration::from_micros(500);

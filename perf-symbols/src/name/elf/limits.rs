@@ -25,7 +25,7 @@ const MAX_DEPTH: isize = 512;
 const MAX_USES: u64 = 16;
 /// Bytes of the paths of files for a byte of `.debug_line`: an entry has some 6 bytes, and a path some hundred.
 const MAX_PATHS: u64 = 64;
-/// What small files may use in addition.
+/// Bytes that small files may use in addition.
 const SLACK: u64 = 4 << 20;
 /// Bytes of one string, which is looked through for each reference to it.
 const MAX_STRING: u64 = 1 << 20;
@@ -108,7 +108,7 @@ fn hide(dwarf: &mut gimli::Dwarf<Bytes>, units: &[Header], end: Option<usize>, e
     dwarf.debug_info = DebugInfo::from(EndianReader::new(info.into(), endian));
 }
 
-/// What may still be used of each kind.
+/// The bytes of each kind that may still be used.
 struct Limits {
     abbreviations: u64,
     lines: u64,

@@ -97,7 +97,7 @@ impl FileSymbols for ElfSymbols {
             let function = Function { name, source: None };
             return Some(Symbols::new([function], address - start).with_no_lines(no_lines));
         };
-        // The symbol table has namespaces that the DWARF of many functions lacks, and a name of its own for the cold part of a
+        // The symbol table has namespaces that the DWARF of many functions lacks, and a separate name for the cold part of a
         // function.
         let (name, start) = match in_table {
             Some((start, name)) => (name, start),

@@ -1,4 +1,4 @@
-//! The parts of debug information that are in files of their own: `.dwo`, and packages of them, `.dwp`.
+//! The parts of debug information that are in separate files: `.dwo`, and packages of them, `.dwp`.
 
 use std::sync::Arc;
 

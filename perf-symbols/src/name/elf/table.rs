@@ -11,7 +11,7 @@ use crate::file::{ElfError, FoundFile, ObjectFile};
 /// same names.
 pub(super) struct SymbolTable {
     found: Arc<FoundFile>,
-    /// Those of all functions first, then those of the exported ones, for what the first lacks.
+    /// The section of all functions first, then the one of the exported functions, for what the first lacks.
     tables: Vec<Table>,
     /// By table and first address.
     names: HashMap<(usize, u64), Option<Arc<str>>>,
@@ -112,12 +112,19 @@ impl Table {
                     if is_complete { next.unwrap_or(u64::MAX) } else { function.start.saturating_add(1) };
             }
         }
-        let mut greatest = 0;
-        let ends = functions.iter().map(|function| {
+        let (mut greatest, mut end_of_functions) = (0, 0);
+        let ends = functions.iter_mut().map(|function| {
+            if !function.is_without_length() {
+                end_of_functions = function.end.max(end_of_functions);
+            } else if function.start < end_of_functions {
+                // A label does not reach out of the function that it is in.
+                function.end = function.end.min(end_of_functions);
+            }
             greatest = function.end.max(greatest);
             greatest
         });
-        Self { strings, ends: ends.collect(), functions: functions.into() }
+        let ends = ends.collect();
+        Self { strings, functions: functions.into(), ends }
     }
 
     /// Returns the start of the innermost function that an address is in. A label without a length does not cut the function

@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let map = PerfMap::parse(bytes.to_vec());
     assert!(map.find(addr).is_none_or(|(start, name)| start <= addr && !name.is_empty()));
-    match Jitdump::read(bytes) {
+    match Jitdump::read(std::io::Cursor::new(bytes)) {
         Ok(mut jitdump) => {
             for time in [None, Some(0), Some(addr)] {
                 assert!(jitdump.find(addr, time).is_none_or(|(start, _)| start <= addr));

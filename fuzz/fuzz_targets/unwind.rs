@@ -14,6 +14,7 @@ use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
 use perf_decode::{RawRecord, Record, SampleLayout};
 use perf_symbols::{AddressSpaces, FileFinder, Stack, StackEnd, Unwinder};
 use perfkit_fuzz::Input;
+use perfkit_fuzz::elf::elf;
 
 const BASE: u64 = 0x40_0000;
 const SP: u64 = 0x7fff_0000;
@@ -31,43 +32,6 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::temp_dir().join(format!("perfkit-fuzz-unwind-{}", std::process::id()))
 });
 
-/// Returns an ELF file whose only segment is its first 8 KiB, with these sections beside `.text`: name in the table of
-/// names, address, bytes.
-fn elf(machine: u16, sections: &[(u32, u64, &[u8])]) -> Vec<u8> {
-    const NAMES: &[u8] = b"\0.text\0.eh_frame\0.eh_frame_hdr\0.debug_frame\0.shstrtab\0";
-    let mut file = vec![0; 64 + 56];
-    let mut table = vec![0; 64];
-    let mut entry = |name: u32, kind: u32, address: u64, offset: u64, len: u64| {
-        table.extend([name, kind].iter().flat_map(|word| word.to_le_bytes()));
-        table.extend([2, address, offset, len].iter().flat_map(|word| word.to_le_bytes()));
-        table.extend([0; 8]);
-        table.extend([1, 0_u64].iter().flat_map(|word| word.to_le_bytes()));
-    };
-    // Without bytes (SHT_NOBITS): only its address counts.
-    entry(1, 8, 0x1000, 0, 0x1000);
-    for &(name, address, bytes) in sections {
-        entry(name, 1, address, file.len() as u64, bytes.len() as u64);
-        file.extend(bytes);
-    }
-    entry(44, 3, 0, file.len() as u64, NAMES.len() as u64);
-    file.extend(NAMES);
-    let table_at = file.len() as u64;
-    file.extend(table);
-    let mut header = b"\x7fELF\x02\x01\x01".to_vec();
-    header.resize(16, 0);
-    header.extend([3, machine].iter().flat_map(|word| word.to_le_bytes()));
-    header.extend(1_u32.to_le_bytes());
-    header.extend([0x1000, 64, table_at].iter().flat_map(|word| word.to_le_bytes()));
-    header.extend(0_u32.to_le_bytes());
-    let count = sections.len() as u16 + 3;
-    header.extend([64_u16, 56, 1, 64, count, count - 1].iter().flat_map(|word| word.to_le_bytes()));
-    // PT_LOAD, readable and executable.
-    header.extend([1_u32, 5].iter().flat_map(|word| word.to_le_bytes()));
-    header.extend([0_u64, 0, 0, 0x2000, 0x2000, 0x1000].iter().flat_map(|word| word.to_le_bytes()));
-    file[..header.len()].copy_from_slice(&header);
-    file
-}
-
 fuzz_target!(|bytes: &[u8]| {
     let mut input = Input::new(bytes);
     let options = input.word();
@@ -79,10 +43,9 @@ fuzz_target!(|bytes: &[u8]| {
 
     let is_arm64 = options & 1 != 0;
     let machine = if is_arm64 { Architecture::ARM64 } else { Architecture::X86_64 };
-    let (eh_frame, eh_frame_hdr, debug_frame) = (7, 17, 31);
-    let mut sections = vec![(eh_frame, 0x2_0000, frames), (eh_frame_hdr, 0x1_0000, header)];
+    let mut sections = vec![(".eh_frame", 0x2_0000, frames), (".eh_frame_hdr", 0x1_0000, header)];
     if options & 2 != 0 {
-        sections = vec![(debug_frame, 0, frames)];
+        sections = vec![(".debug_frame", 0, frames)];
     } else if options & 4 != 0 {
         sections.truncate(1);
     }

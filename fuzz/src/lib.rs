@@ -5,6 +5,7 @@
 
 pub mod accessors;
 pub mod constant;
+pub mod elf;
 pub mod file;
 
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};

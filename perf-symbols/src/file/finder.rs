@@ -246,6 +246,12 @@ impl FileFinder {
         Ok(FoundFile { object, evidence, debug_file })
     }
 
+    /// Finds the separate debug information of a file that is known: by its build id or debug link.
+    pub fn find_debug_file(&self, object: ObjectFile) -> FoundFile {
+        let debug_file = self.debug_file(&object);
+        FoundFile { object, evidence: Evidence::Path, debug_file }
+    }
+
     /// Opens a file that a process has mapped, and that is no program: at its path in the root of the process while that
     /// lives, else at the path itself.
     #[cfg(feature = "names")]

@@ -57,8 +57,7 @@ fn frames(symbols: &Symbols) -> Frames {
 /// Returns the functions at addresses of a file's symbol table; with lines from debug information.
 pub(crate) fn symbols(path: &Path, addresses: &[u64], has_lines: bool) -> Vec<Option<Symbols>> {
     let finder = FileFinder::local();
-    let mapping = Mapping::new(0..0x1000, 0, MappedObject::new(path.as_os_str().as_encoded_bytes()));
-    let found = finder.find(std::process::id(), &mapping, None).expect("the file");
+    let found = finder.find_debug_file(ObjectFile::open(path).expect("the file"));
     let mut symbols =
         ElfSymbols::read(&finder, Arc::new(found), has_lines.then_some(1 << 30)).expect("symbols");
     addresses.iter().map(|address| symbols.symbolize(*address)).collect()

@@ -25,13 +25,12 @@ use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use perf_symbols::{ElfSymbols, FileFinder, FileSymbols, MappedObject, Mapping};
+/// use perf_symbols::{ElfSymbols, FileFinder, FileSymbols, ObjectFile};
 ///
-/// let path = std::env::current_exe()?;
-/// let mapping = Mapping::new(0..0x1000, 0, MappedObject::new(path.as_os_str().as_encoded_bytes()));
+/// let program = ObjectFile::open(std::env::current_exe()?)?;
+/// let code = program.section_addresses(".text").ok_or("no code")?;
 /// let finder = FileFinder::local();
-/// let found = Arc::new(finder.find(std::process::id(), &mapping, None)?);
-/// let code = found.object().section_addresses(".text").ok_or("no code")?;
+/// let found = Arc::new(finder.find_debug_file(program));
 /// let mut symbols = ElfSymbols::read(&finder, found, None)?;
 /// for function in symbols.symbolize(code.start).iter().flat_map(|symbols| symbols.functions()) {
 ///     println!("{}", function.name);

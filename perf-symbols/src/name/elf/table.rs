@@ -151,7 +151,8 @@ impl Table {
         let best = same.clone().next().map(Function::rank);
         let best = same.take_while(|function| Some(function.rank()) == best);
         let names = best.filter_map(|function| {
-            let name = file.string_at(self.strings, function.name.into(), MAX_NAME)?;
+            let name = file.string_at(self.strings, function.name.into(), MAX_NAME);
+            let name = name.filter(|name| !name.is_empty())?;
             Some(match String::from_utf8(name) {
                 Ok(name) => demangled(&name).into_owned(),
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -340,7 +341,7 @@ mod tests {
         ];
         assert_eq!(name_of(&fmt).unwrap(), "<usize as core::fmt::Display>::fmt");
         assert_eq!(name_of(&[(GLOBAL, 8, "single")]).unwrap(), "single");
-        assert_eq!(name_of(&[]), None);
+        assert_eq!((name_of(&[]), name_of(&[(GLOBAL, 8, "")])), (None, None));
         assert_eq!(name_of(&[(GLOBAL, 8, &"x".repeat(MAX_NAME as usize + 1))]), None);
     }
 

@@ -75,6 +75,8 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(any(feature = "names", feature = "unwind"))]
+mod caught;
 pub mod coming_from;
 #[cfg(feature = "files")]
 mod file;
@@ -84,6 +86,8 @@ mod name;
 mod space;
 mod stack;
 
+#[cfg(any(feature = "names", feature = "unwind"))]
+pub use caught::is_panic_caught;
 #[cfg(feature = "debuginfod")]
 pub use file::Debuginfod;
 #[cfg(feature = "files")]

@@ -137,10 +137,6 @@ pub(super) enum Request {
 }
 
 impl Symbolizer {
-    /// The name of the thread. Debug information that other users made up may make it panic, which is caught and counted; a
-    /// program can leave out the messages of such panics by this name (`std::panic::set_hook`).
-    pub const THREAD: &str = "perf-symbols";
-
     /// Starts the thread. Files are found by `finder`; functions have lines and inlined functions.
     ///
     /// # Errors
@@ -179,7 +175,7 @@ impl Symbolizer {
         open: impl FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, received) = mpsc::channel();
-        let thread = std::thread::Builder::new().name(Self::THREAD.to_owned()).stack_size(STACK);
+        let thread = std::thread::Builder::new().name("perf-symbols".to_owned()).stack_size(STACK);
         thread.spawn(move || {
             let mut worker = Worker::new(finder, Box::new(open));
             while let Ok(request) = received.recv() {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 use std::io::BufReader;
 use std::os::unix::fs::MetadataExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use super::open_files::OpenFiles;
 use super::perf_map::{self, PerfMap};
 use super::query::{Function, Query, Symbols, Target, Unnamed};
 use super::symbolizer::{FileSymbols, NameCounts, OpenSymbols};
+use crate::caught::caught;
 use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
 use crate::generations::Generations;
 use crate::space::FileKey;
@@ -248,13 +248,13 @@ impl Worker {
         let Some((file, symbols)) = self.open.get(number) else { return Err(Unnamed::Damaged) };
         let file = file.clone();
         let symbolize = || addresses.iter().map(|address| symbols.symbolize(*address)).collect::<Vec<_>>();
-        let answers = catch_unwind(AssertUnwindSafe(symbolize));
+        let answers = caught(symbolize);
         // What was read must be what was verified.
         if !file.symbol_file().is_unchanged() {
             self.open.remove(number);
             return Err(Unnamed::Changed);
         }
-        let Ok(answers) = answers else {
+        let Some(answers) = answers else {
             self.open.remove(number);
             self.counts.panics += 1;
             return Err(Unnamed::Damaged);
@@ -272,13 +272,13 @@ impl Worker {
         let bytes = kept_bytes(file.symbol_file());
         self.open.make_room(bytes);
         let read = &mut self.read;
-        match catch_unwind(AssertUnwindSafe(|| read(file.clone()))) {
-            Ok(Ok(symbols)) => {
+        match caught(|| read(file.clone())) {
+            Some(Ok(symbols)) => {
                 self.open.add(number, bytes, (file, symbols));
                 Ok(())
             }
-            Ok(Err(_)) => Err(Unnamed::Damaged),
-            Err(_) => {
+            Some(Err(_)) => Err(Unnamed::Damaged),
+            None => {
                 self.counts.panics += 1;
                 Err(Unnamed::Damaged)
             }

@@ -1,7 +1,6 @@
 //! Lines and inlined functions by DWARF.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use super::super::query::{Function, SourceLine};
 use super::limits::{LongestStrings, restrict};
 use super::no_lines::NoLines;
 use super::split::SplitFiles;
+use crate::caught::caught;
 use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
 
 /// Bytes of a section.
@@ -87,7 +87,7 @@ impl Dwarf {
             }
             (Context::from_dwarf(dwarf), problem)
         };
-        let (context, problem) = catch_unwind(load).map_err(|_| NoLines::Panicked)?;
+        let (context, problem) = caught(load).ok_or(NoLines::Panicked)?;
         let context = context.map_err(|_| problem.unwrap_or(NoLines::Damaged))?;
         let split = SplitFiles::new(finder, found, max_bytes);
         let time = Budget::new(len);
@@ -98,12 +98,12 @@ impl Dwarf {
     /// Returns what there is for an address; and if that is not all, the reason.
     pub(super) fn chain(&mut self, address: u64) -> (Option<Chain>, Option<NoLines>) {
         let began = cpu_time();
-        let result = catch_unwind(AssertUnwindSafe(|| self.find(address)));
+        let result = caught(|| self.find(address));
         self.time.spend(cpu_time().saturating_sub(began));
         match result {
-            Ok(_) if self.time.is_spent() => (None, Some(NoLines::Slow)),
-            Ok(found) => found,
-            Err(_) => (None, Some(NoLines::Panicked)),
+            Some(_) if self.time.is_spent() => (None, Some(NoLines::Slow)),
+            Some(found) => found,
+            None => (None, Some(NoLines::Panicked)),
         }
     }
 

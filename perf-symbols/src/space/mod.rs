@@ -30,8 +30,8 @@ use self::map::RangeMap;
 /// when it comes: ids of processes are used again, programs exec, and libraries are mapped over others. The kernel writes
 /// no record for munmap(2): a mapping stays until another covers it, or its process execs or exits.
 ///
-/// Its memory is linear in the processes, threads and mappings that live; of those that exited, the last names of
-/// threads stay (at most 1024). The paths of control groups stay, because the kernel writes no record of their removal.
+/// Its memory is linear in the processes and threads that live and in the records of their mappings: a process shares with its
+/// parent what both have since the fork. Of those that exited, the last names of threads stay (at most 1024). The paths of control groups stay, because the kernel writes no record of their removal.
 #[derive(Debug)]
 pub struct AddressSpaces {
     processes: HashMap<u32, Process>,
@@ -52,8 +52,8 @@ pub struct AddressSpaces {
 
 #[derive(Debug, Default)]
 struct Process {
-    /// A fork shares them until one of the two maps something.
-    mappings: Arc<RangeMap<Mapping>>,
+    /// A fork shares them, but for what one of the two maps afterwards.
+    mappings: RangeMap<Mapping>,
     /// Equal versions have equal mappings; 0 has none.
     version: u64,
     /// Those that appeared in records. More may run if the recording began after the process.
@@ -220,7 +220,7 @@ impl AddressSpaces {
                 if mapping.object().is_jitdump() {
                     process.jitdump = Some(mapping.object().clone());
                 }
-                Arc::make_mut(&mut process.mappings).insert(mapping);
+                process.mappings.insert(mapping);
             }
             _ => {}
         }
@@ -249,7 +249,7 @@ impl AddressSpaces {
                 process.threads.iter().copied().filter(|&other| other != tid).collect()
             });
             let process = self.process_of(pid, tid);
-            (process.mappings, process.version, process.jitdump) = (Arc::default(), 0, None);
+            (process.mappings, process.version, process.jitdump) = (RangeMap::default(), 0, None);
             for other in others {
                 self.end_thread(other);
             }

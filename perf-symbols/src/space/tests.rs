@@ -260,6 +260,41 @@ fn a_hundred_thousand_short_processes_leave_nothing() {
 }
 
 #[test]
+fn forks_that_map_something_share_the_rest_with_their_parent() {
+    let mappings = 1000;
+    let parent: Vec<_> = (0..mappings).map(|index| map(1, 0x1000 * index, 0x1000, "/bin/a")).collect();
+    let mut spaces = spaces_after(&parent);
+    let forks = 20_000;
+    for pid in 2..2 + forks {
+        fork(pid, 1).apply(&mut spaces);
+        map(pid, 0x1000 * u64::from(pid) % (0x1000 * mappings), 0x1000, "/lib/b").apply(&mut spaces);
+    }
+    assert_eq!(spaces.counts().mappings, (forks as usize + 1) * mappings as usize);
+    let mut nodes = HashSet::new();
+    for process in spaces.processes.values() {
+        process.mappings.add_nodes(&mut nodes);
+    }
+    // The path to one leaf for each process: a copy of all would be 250 nodes and more.
+    assert!(nodes.len() < 6 * forks as usize, "{} nodes", nodes.len());
+    assert_eq!((path(&spaces, 1, 0x2000), path(&spaces, 2, 0x2000)), ("/bin/a".into(), "/lib/b".into()));
+    assert_eq!(path(&spaces, 2, 0x3000), "/bin/a");
+}
+
+#[test]
+fn child_has_the_jitdump_of_its_parent_until_it_maps_its_own_or_execs() {
+    let name = |spaces: &AddressSpaces, pid| {
+        spaces.jitdump(pid).map(|object| String::from_utf8_lossy(object.path()).into_owned())
+    };
+    let (first, second) = ("/tmp/jit-1.dump", "/tmp/jit-2.dump");
+    let mut spaces = spaces_after(&[map(1, 0x1000, 0x1000, first), fork(2, 1), fork(3, 1)]);
+    assert_eq!(name(&spaces, 2).as_deref(), Some(first));
+    map(2, 0x5000, 0x1000, second).apply(&mut spaces);
+    Change::Comm { pid: 3, tid: 3, is_exec: true }.apply(&mut spaces);
+    assert_eq!((name(&spaces, 1).as_deref(), name(&spaces, 2).as_deref()), (Some(first), Some(second)));
+    assert_eq!(name(&spaces, 3), None);
+}
+
+#[test]
 fn processes_whose_exits_were_lost_are_forgotten_on_demand() {
     let mut spaces = spaces_after(&[map(7, 0x1000, 0x1000, "/bin/a"), fork(8, 7), fork(9, 7)]);
     spaces.retain_processes(|pid| pid != 8);

@@ -47,6 +47,7 @@
 //! | use the build ids of a `perf.data` file | [`AddressSpaces::add_build_id`] |
 //! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
 //! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
+//! | know why stacks are incomplete, and count them | [`StackEnd`], [`StackEndReason`]; [`Stack::leave_out_unmapped`] for callchains |
 //! | follow sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
 //! | find the file of a mapping, and verify it (feature `files`) | `FileFinder::find`: `FoundFile`, or `NotFound` with the reason |
 //! | list the objects that a recording maps, and those that its addresses are in | [`RecordedObjects`] |
@@ -106,4 +107,4 @@ pub use space::{
 };
 #[cfg(feature = "unwind")]
 pub use stack::{NoUnwindInfo, Unwinder};
-pub use stack::{Stack, StackEnd, StackFrame, UserSource};
+pub use stack::{Stack, StackEnd, StackEndReason, StackFrame, UserSource};

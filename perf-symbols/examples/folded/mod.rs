@@ -46,6 +46,7 @@ impl Folded {
         let Record::Sample(sample) = record else { return };
         let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
         self.unwinder.unwind(&self.spaces, sample, &mut self.stack);
+        self.stack.leave_out_unmapped(&self.spaces, pid);
         // The queries keep what is mapped now, so that the names can wait.
         let thread = String::from_utf8_lossy(self.spaces.thread_name(tid).unwrap_or(b"?")).into_owned();
         let frames = self.stack.frames();
@@ -74,19 +75,15 @@ impl Folded {
 
     /// Returns why the stack ends, in a form that is equal for stacks with the same remedy.
     fn reason(&mut self, pid: u32) -> String {
-        match self.stack.end() {
-            StackEnd::Truncated { needed } => {
-                self.needed = self.needed.max(needed);
-                "the copy of the stack is too short".to_owned()
-            }
-            StackEnd::NotCopied { .. } => "a page of the stack was not in memory".to_owned(),
-            StackEnd::BadAddress { .. } => "the stack leads to a bad address".to_owned(),
-            end @ StackEnd::NoUnwindInfo { address } => {
-                let reason = self.unwinder.missing_info(pid, address);
-                reason.map_or_else(|| end.to_string(), |reason| reason.to_string())
-            }
-            end => end.to_string(),
+        let end = self.stack.end();
+        if let StackEnd::Truncated { needed } = end {
+            self.needed = self.needed.max(needed);
         }
+        let missing = match end {
+            StackEnd::NoUnwindInfo { address } => self.unwinder.missing_info(pid, address),
+            _ => None,
+        };
+        missing.map_or_else(|| end.reason().to_string(), |reason| reason.to_string())
     }
 
     /// Prints the stacks; and to stderr, how they end and why frames have no name.
@@ -99,7 +96,7 @@ impl Folded {
             eprintln!("{count:>7} stacks: {end}");
         }
         if self.needed > 0 {
-            eprintln!("copies of {} bytes would be enough for the next frame of each", self.needed);
+            eprintln!("copies of at least {} bytes, and at most 65528, lead to more frames", self.needed);
         }
         for (count, reason) in self.symbolizer.counts().reasons() {
             eprintln!("{count:>7} frames without a name: {reason}");

@@ -124,6 +124,11 @@ impl<T: Ranged> RangeMap<T> {
         }
     }
 
+    #[cfg(feature = "unwind")]
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.root.last_up_to(u64::MAX)
+    }
+
     fn has_start(&self, start: u64) -> bool {
         self.root.last_up_to(start).is_some_and(|value| value.start() == start)
     }

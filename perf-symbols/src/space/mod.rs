@@ -356,9 +356,23 @@ impl AddressSpaces {
         }
     }
 
+    /// Returns whether an address in user space can be one of code: it is in executable memory, or nothing is known of the
+    /// mappings of the process.
+    pub fn may_be_code(&self, pid: u32, addr: u64) -> bool {
+        self.processes.get(&pid).is_none_or(|process| {
+            process.mappings.len() == 0 || process.mappings.get(addr).is_some_and(Mapping::is_executable)
+        })
+    }
+
     /// Returns the mappings of a process, by address; none if it is unknown.
     pub fn mappings(&self, pid: u32) -> impl Iterator<Item = &Mapping> {
         self.processes.get(&pid).into_iter().flat_map(|process| process.mappings.iter())
+    }
+
+    /// Returns the mapping of a process with the highest addresses.
+    #[cfg(feature = "unwind")]
+    pub(crate) fn last_mapping(&self, pid: u32) -> Option<&Mapping> {
+        self.processes.get(&pid)?.mappings.last()
     }
 
     /// Returns the mapping of the kernel's own text, without modules, if a record has it.

@@ -1,12 +1,15 @@
 //! The unwind information of one file.
 
 use std::fmt;
+use std::io::Read as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use framehop::{ExplicitModuleSectionInfo, Module, Unwinder as _};
 use gimli::{
-    BaseAddresses, CallFrameInstruction, CieOrFde, DebugFrame, EhFrame, EhFrameHdr, EndianSlice,
-    FrameDescriptionEntry, LittleEndian, Operation, UnwindExpression, UnwindSection,
+    BaseAddresses, CallFrameInstruction, CfaRule, CieOrFde, DebugFrame, EhFrame, EhFrameHdr, EndianSlice,
+    FrameDescriptionEntry, LittleEndian, Operation, RegisterRule, UnwindContext, UnwindExpression,
+    UnwindSection, UnwindTableRow,
 };
 use perf_abi::regs::Architecture;
 
@@ -19,13 +22,17 @@ type Slice<'a> = EndianSlice<'a, LittleEndian>;
 const MAX_INSTRUCTIONS: usize = 1 << 14;
 /// Operations of one expression; compilers write ten.
 const MAX_OPERATIONS: usize = 256;
-/// States that one entry keeps; compilers write one or two.
+/// States that one entry keeps at a time; compilers write one or two.
 const MAX_STATES: usize = 64;
-/// Addresses of one file that are known to have safe entries: one for this number of bytes of the section, within limits.
+/// Addresses of one file whose entries are known: one for this number of bytes of the section, within limits.
 const BYTES_OF_ADDRESS: usize = 32;
-const SAFE_ADDRESSES: std::ops::RangeInclusive<usize> = 61..=8191;
+const KNOWN_ADDRESSES: std::ops::RangeInclusive<usize> = 61..=8191;
+/// Bytes from the entry point on that are taken for the function that begins a program. The dynamic linker's, which has no unwind
+/// information, has 61 on x86-64.
+const ENTRY_FUNCTION: u64 = 64;
 
-/// Why there is no unwind information for an address: returned by [`Unwinder::missing_info`](super::Unwinder::missing_info).
+/// Why the unwind information for an address does not lead to its caller: returned by
+/// [`Unwinder::missing_info`](super::Unwinder::missing_info).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoUnwindInfo {
@@ -55,6 +62,10 @@ pub enum NoUnwindInfo {
     Uncovered,
     /// The entry of the address has instructions that no compiler writes, such as a loop.
     Unsafe,
+    /// The entry needs more than [`Unwinder`](super::Unwinder) follows: the instruction pointer, the stack pointer and the frame
+    /// pointer. Code in assembly language such as that of OpenSSL keeps the stack pointer of its caller in another register, and
+    /// functions that align their stack keep it in memory.
+    Registers,
     /// Reading the sections panicked.
     Panicked,
 }
@@ -74,6 +85,9 @@ impl fmt::Display for NoUnwindInfo {
             }
             Self::Uncovered => f.write_str("no entry of .eh_frame covers the address"),
             Self::Unsafe => f.write_str("the entry of .eh_frame has instructions that no compiler writes"),
+            Self::Registers => {
+                f.write_str("the entry of .eh_frame needs registers or memory that are not followed")
+            }
             Self::Panicked => f.write_str("reading the section .eh_frame panicked"),
         }
     }
@@ -84,9 +98,17 @@ impl std::error::Error for NoUnwindInfo {}
 /// The answer for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    Safe,
+    /// It leads to the caller.
+    Caller {
+        /// Whether the frame is where the frame pointer points to, so that the kernel finds the caller, too; `None` if unknown.
+        by_frame_pointer: Option<bool>,
+    },
+    /// The function has no caller: it begins a program or a thread.
+    Outermost,
     /// The code to which a signal handler returns, so that the kernel's copy of the registers is at the stack pointer.
     Signal,
+    /// It leads to the caller by what is not followed: framehop would take the frame pointer without a word.
+    Registers,
     Missing,
     Unsafe,
 }
@@ -101,16 +123,31 @@ pub(super) struct UnwindInfo<M: Machine> {
     pub(super) len: u64,
     sections: Sections,
     /// By the remainder of the address; 0 is unused.
-    safe: Box<[u64]>,
+    known: Box<[(u64, Entry)]>,
+    /// The address at which a program begins.
+    entry_point: Option<u64>,
 }
 
 struct Sections {
     frames: Bytes,
     is_debug_frame: bool,
-    /// The table that is searched by address. Without it, framehop makes one of all entries.
+    /// The table that is searched by address.
     header: Option<Bytes>,
+    /// In place of the header: the addresses of each entry and its offset, by address. framehop makes another one, but takes
+    /// the entry before an address that none covers.
+    index: Box<[IndexEntry]>,
     bases: BaseAddresses,
 }
+
+struct IndexEntry {
+    start: u64,
+    /// Exclusive.
+    end: u64,
+    offset: usize,
+}
+
+/// Kept, because it has tables of some KB.
+pub(super) type Context = UnwindContext<usize>;
 
 impl<M: Machine> UnwindInfo<M> {
     /// Reads the sections of a file, at most `limit` bytes.
@@ -142,34 +179,53 @@ impl<M: Machine> UnwindInfo<M> {
             let section = files.find_map(|file| read(file, ".debug_frame").transpose()).transpose()?;
             (section.ok_or(NoUnwindInfo::NoSection)?.bytes, true)
         };
-        let sections = Sections { frames, is_debug_frame, header, bases };
-        // framehop makes a table of all entries, which are read only once here.
-        if sections.header.is_none() && !sections.are_all_safe() {
-            return Err(NoUnwindInfo::Unsafe);
+        let mut sections = Sections { frames, is_debug_frame, header, index: [].into(), bases };
+        // framehop makes a table of all entries, too, which are read only once here.
+        if sections.header.is_none() {
+            sections.index = sections.make_index().ok_or(NoUnwindInfo::Unsafe)?;
         }
         let mut unwinder = M::Unwinder::default();
         unwinder.add_module(sections.module(object));
         let len = [Some(&sections.frames), sections.header.as_ref()].into_iter().flatten();
         let len = len.map(|bytes| bytes.len() as u64).sum();
         let addresses = sections.frames.len() / BYTES_OF_ADDRESS;
-        let safe = vec![0; addresses.clamp(*SAFE_ADDRESSES.start(), *SAFE_ADDRESSES.end())].into();
-        Ok(Self { file: found.into_closed(), unwinder, len, sections, safe })
+        let addresses = addresses.clamp(*KNOWN_ADDRESSES.start(), *KNOWN_ADDRESSES.end());
+        let known = vec![(0, Entry::Missing); addresses].into();
+        let entry_point = entry_point(object);
+        Ok(Self { file: found.into_closed(), unwinder, len, sections, known, entry_point })
     }
 
     /// Finds the entry of an address of the symbol table, and checks that to execute it ends soon.
-    pub(super) fn entry(&mut self, address: u64) -> Entry {
-        let Some(header) = &self.sections.header else { return Entry::Safe };
-        let slot =
-            address.checked_rem(self.safe.len() as u64).and_then(|slot| self.safe.get_mut(slot as usize));
-        if slot.as_ref().is_some_and(|safe| **safe == address && address != 0) {
-            return Entry::Safe;
+    pub(super) fn entry(&mut self, address: u64, context: &mut Context) -> Entry {
+        let slot = address.checked_rem(self.known.len() as u64);
+        let slot = slot.and_then(|slot| self.known.get_mut(slot as usize));
+        if let Some((_, entry)) = slot.as_ref().filter(|(known, _)| *known == address && address != 0) {
+            return *entry;
         }
-        let entry = self.sections.entry(header, address);
-        if let Some(slot) = slot.filter(|_| entry == Entry::Safe) {
-            *slot = address;
+        let entry = self.sections.entry::<M>(address, context);
+        if let Some(slot) = slot {
+            *slot = (address, entry);
         }
         entry
     }
+
+    /// Returns whether an address is the first one that an entry covers.
+    pub(super) fn is_start(&self, address: u64) -> bool {
+        self.sections.range(address).is_some_and(|range| range.start == address)
+    }
+
+    /// Returns whether an address without an entry is in the function that begins the program.
+    pub(super) fn is_entry_function(&self, address: u64) -> bool {
+        self.entry_point.is_some_and(|start| address.wrapping_sub(start) < ENTRY_FUNCTION)
+    }
+}
+
+/// Reads the address at which a program begins from the header of the file: 64-bit files have it after 24 bytes.
+fn entry_point(file: &ObjectFile) -> Option<u64> {
+    let mut header = [0; 32];
+    file.reader().read_exact(&mut header).ok()?;
+    let address = header.last_chunk().map(|bytes| u64::from_le_bytes(*bytes))?;
+    (address != 0).then_some(address)
 }
 
 impl Sections {
@@ -204,38 +260,141 @@ impl Sections {
         section
     }
 
-    /// Finds an entry as framehop does, by the table.
-    fn entry(&self, header: &[u8], address: u64) -> Entry {
-        let section = self.eh_frame();
-        let parsed = EhFrameHdr::new(header, LittleEndian).parse(&self.bases, 8);
-        let Ok(Some(offset)) = parsed.as_ref().map(|header| {
-            let table = header.table()?;
-            let pointer = table.lookup(address, &self.bases).ok()?;
-            // gimli subtracts one from the other.
-            let is_inside = pointer.direct().ok()? >= header.eh_frame_ptr().direct().ok()?;
-            if !is_inside {
-                return None;
-            }
-            table.pointer_to_offset(pointer).ok()
-        }) else {
-            return Entry::Missing;
+    fn debug_frame(&self) -> DebugFrame<Slice<'_>> {
+        let mut section = DebugFrame::new(&self.frames, LittleEndian);
+        section.set_address_size(8);
+        section
+    }
+
+    /// Returns the offset of the entry that may cover an address.
+    fn offset(&self, address: u64) -> Option<usize> {
+        let Some(header) = &self.header else {
+            let index = self.index.partition_point(|entry| entry.start <= address).checked_sub(1)?;
+            return self.index.get(index).filter(|entry| address < entry.end).map(|entry| entry.offset);
         };
-        match section.fde_from_offset(&self.bases, offset, EhFrame::cie_from_offset) {
-            Ok(entry) if !entry.contains(address) => Entry::Missing,
-            Ok(entry) if !is_safe(&section, &self.bases, &entry) => Entry::Unsafe,
-            Ok(entry) if entry.is_signal_trampoline() => Entry::Signal,
-            Ok(_) => Entry::Safe,
-            Err(_) => Entry::Missing,
+        let header = EhFrameHdr::new(header, LittleEndian).parse(&self.bases, 8).ok()?;
+        let table = header.table()?;
+        let pointer = table.lookup(address, &self.bases).ok()?;
+        // gimli subtracts one from the other.
+        let is_inside = pointer.direct().ok()? >= header.eh_frame_ptr().direct().ok()?;
+        is_inside.then(|| table.pointer_to_offset(pointer).ok()).flatten().map(|offset| offset.0)
+    }
+
+    fn entry<M: Machine>(&self, address: u64, context: &mut Context) -> Entry {
+        if self.is_debug_frame {
+            self.entry_in::<M, _>(&self.debug_frame(), address, context)
+        } else {
+            self.entry_in::<M, _>(&self.eh_frame(), address, context)
         }
     }
 
-    fn are_all_safe(&self) -> bool {
-        if !self.is_debug_frame {
-            return are_all_safe(&self.eh_frame(), &self.bases);
+    fn entry_in<'a, M, S>(&self, section: &S, address: u64, context: &mut Context) -> Entry
+    where
+        M: Machine,
+        S: UnwindSection<Slice<'a>>,
+    {
+        let Some(entry) = self.description(section, address) else { return Entry::Missing };
+        if !is_safe(section, &self.bases, &entry) {
+            return Entry::Unsafe;
         }
-        let mut section = DebugFrame::new(&self.frames, LittleEndian);
-        section.set_address_size(8);
-        are_all_safe(&section, &self.bases)
+        if entry.is_signal_trampoline() {
+            return Entry::Signal;
+        }
+        match entry.unwind_info_for_address(section, &self.bases, context, address) {
+            Ok(row) => entry_of::<M, _>(section, &entry, row, self.is_debug_frame),
+            Err(_) => Entry::Unsafe,
+        }
+    }
+
+    /// Returns the addresses of the entry that covers an address.
+    fn range(&self, address: u64) -> Option<Range<u64>> {
+        fn range<'a, S: UnwindSection<Slice<'a>>>(
+            sections: &Sections,
+            section: &S,
+            address: u64,
+        ) -> Option<Range<u64>> {
+            let entry = sections.description(section, address)?;
+            Some(entry.initial_address()..entry.end_address())
+        }
+        if self.is_debug_frame {
+            range(self, &self.debug_frame(), address)
+        } else {
+            range(self, &self.eh_frame(), address)
+        }
+    }
+
+    fn description<'a, S>(&self, section: &S, address: u64) -> Option<FrameDescriptionEntry<Slice<'a>>>
+    where
+        S: UnwindSection<Slice<'a>>,
+    {
+        let offset = S::Offset::from(self.offset(address)?);
+        let entry = section.fde_from_offset(&self.bases, offset, S::cie_from_offset).ok()?;
+        entry.contains(address).then_some(entry)
+    }
+
+    /// Makes an index of all entries, up to a damaged one. `None` if one is not safe.
+    fn make_index(&self) -> Option<Box<[IndexEntry]>> {
+        if self.is_debug_frame {
+            make_index(&self.debug_frame(), &self.bases)
+        } else {
+            make_index(&self.eh_frame(), &self.bases)
+        }
+    }
+}
+
+/// Returns the answer for the row of a table that an entry has for an address.
+fn entry_of<'a, M, S>(
+    section: &S,
+    entry: &FrameDescriptionEntry<Slice<'a>>,
+    row: &UnwindTableRow<usize>,
+    is_debug_frame: bool,
+) -> Entry
+where
+    M: Machine,
+    S: UnwindSection<Slice<'a>>,
+{
+    let return_address = row.register(M::RETURN_ADDRESS);
+    if M::is_outermost(return_address.as_ref()) {
+        return Entry::Outermost;
+    }
+    let encoding = entry.cie().encoding();
+    // framehop reads the stack by the rule itself, and nothing in an expression.
+    let is_followed_by = |expression: UnwindExpression<usize>| {
+        let Ok(expression) = expression.get(section) else { return false };
+        let mut operations = expression.operations(encoding);
+        while let Ok(Some(operation)) = operations.next() {
+            match operation {
+                Operation::Register { register } | Operation::RegisterOffset { register, .. }
+                    if M::is_followed(register) => {}
+                Operation::Register { .. }
+                | Operation::RegisterOffset { .. }
+                | Operation::Deref { .. }
+                | Operation::CallFrameCFA => return false,
+                _ => {}
+            }
+        }
+        true
+    };
+    let is_rule_followed = |rule: Option<RegisterRule<usize>>| match rule {
+        Some(RegisterRule::Register(register)) => M::is_followed(register),
+        Some(RegisterRule::Expression(expression) | RegisterRule::ValExpression(expression)) => {
+            is_followed_by(expression)
+        }
+        _ => true,
+    };
+    let (is_cfa_followed, cfa_register) = match *row.cfa() {
+        CfaRule::RegisterAndOffset { register, .. } => (M::is_followed(register), Some(register)),
+        CfaRule::Expression(expression) => (is_followed_by(expression), None),
+    };
+    let frame_pointer = row.register(M::FRAME_POINTER);
+    // Compilers that write `.debug_frame` alone, such as Go's, address frames by the stack pointer in any case.
+    let is_told = !is_debug_frame && return_address != Some(RegisterRule::Undefined);
+    let cfa_register = cfa_register.filter(|_| is_told);
+    let by_frame_pointer = cfa_register.and_then(|cfa| M::has_frame_pointer(cfa, frame_pointer.as_ref()));
+    if is_cfa_followed && is_rule_followed(return_address) && is_rule_followed(frame_pointer) {
+        Entry::Caller { by_frame_pointer }
+    } else {
+        Entry::Registers
     }
 }
 
@@ -247,20 +406,23 @@ fn has_table(header: &[u8], bases: &BaseAddresses) -> bool {
     count.is_some_and(|count| count <= header.len() / 4)
 }
 
-/// Returns whether all entries of a section end soon, up to a damaged one.
-fn are_all_safe<'a, S>(section: &S, bases: &BaseAddresses) -> bool
+/// Returns all entries of a section by address, up to a damaged one. `None` if to execute one may not end soon.
+fn make_index<'a, S>(section: &S, bases: &BaseAddresses) -> Option<Box<[IndexEntry]>>
 where
     S: UnwindSection<Slice<'a>>,
 {
-    let mut entries = section.entries(bases);
+    let (mut index, mut entries) = (Vec::new(), section.entries(bases));
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(entry) = entry else { continue };
-        let Ok(entry) = entry.parse(S::cie_from_offset) else { return true };
+        let Ok(entry) = entry.parse(S::cie_from_offset) else { break };
         if !is_safe(section, bases, &entry) {
-            return false;
+            return None;
         }
+        let (start, end) = (entry.initial_address(), entry.end_address());
+        index.push(IndexEntry { start, end, offset: entry.offset() });
     }
-    true
+    index.sort_by_key(|entry| entry.start);
+    Some(index.into())
 }
 
 /// Returns whether to execute an entry ends soon and needs little memory. framehop executes it without a limit.
@@ -268,7 +430,7 @@ fn is_safe<'a, S>(section: &S, bases: &BaseAddresses, entry: &FrameDescriptionEn
 where
     S: UnwindSection<Slice<'a>>,
 {
-    let (mut count, mut states) = (0, 0);
+    let (mut count, mut states) = (0, 0_usize);
     let encoding = entry.cie().encoding();
     // Compilers write no branch, which a loop needs. An evaluation ends at damaged bytes, as this does.
     let ends = |expression: UnwindExpression<usize>| {
@@ -294,6 +456,11 @@ where
                     states += 1;
                     states <= MAX_STATES
                 }
+                // Large functions remember one before each of some hundred returns.
+                CallFrameInstruction::RestoreState => {
+                    states = states.saturating_sub(1);
+                    true
+                }
                 _ => true,
             };
             if !is_safe || count > MAX_INSTRUCTIONS {
@@ -307,13 +474,26 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::machine::X86_64;
 
     const DEF_CFA: u8 = 0x0c;
     const DEF_CFA_EXPRESSION: u8 = 0x0f;
+    const EXPRESSION: u8 = 0x10;
+    const REGISTER: u8 = 0x09;
     const REMEMBER_STATE: u8 = 0x0a;
+    const RESTORE_STATE: u8 = 0x0b;
+    const UNDEFINED: u8 = 0x07;
+    const OFFSET: u8 = 0x80;
+    /// Registers of x86-64.
+    const RAX: u8 = 0;
+    const RBP: u8 = 6;
+    const RSP: u8 = 7;
+    const R10: u8 = 10;
+    const RA: u8 = 16;
 
-    /// A section with a common part and one entry with these instructions.
-    fn section(instructions: &[u8]) -> Sections {
+    /// A section with a common part and an entry for each list of instructions: for 0x100 bytes, the first from 0x1000 on, and as many
+    /// bytes between them.
+    fn section(entries: &[&[u8]]) -> Sections {
         let mut frames = Vec::new();
         let mut put = |id: u32, body: &[u8]| {
             let body = [&id.to_le_bytes(), body].concat();
@@ -321,42 +501,114 @@ mod tests {
             frames.extend(body);
         };
         // Version 1, no augmentation, factors 1 and -8, return address in register 16; rsp + 8.
-        put(0, &[1, 0, 1, 0x78, 16, DEF_CFA, 7, 8, 0x90, 1]);
-        // The distance to the common part, the first address, and the number of bytes.
-        let entry = [&0x1000_u64.to_le_bytes()[..], &0x100_u64.to_le_bytes(), instructions].concat();
-        put(4 + 4 + 10 + 4, &entry);
+        put(0, &[1, 0, 1, 0x78, RA, DEF_CFA, RSP, 8, OFFSET | RA, 1]);
+        let mut distance = 4 + 4 + 10 + 4;
+        for (start, instructions) in (0x1000_u64..).step_by(0x200).zip(entries) {
+            // The distance to the common part, the first address, and the number of bytes.
+            let entry = [&start.to_le_bytes()[..], &0x100_u64.to_le_bytes(), instructions].concat();
+            put(distance, &entry);
+            distance += 8 + entry.len() as u32;
+        }
         Sections {
             frames: frames.into(),
             is_debug_frame: false,
             header: None,
+            index: [].into(),
             bases: BaseAddresses::default(),
         }
     }
 
     /// A table of one entry for 0x1000 at `entry`, of a section at 0x2000, with numbers of 8 bytes.
-    fn header(count: u32, entry: u64) -> Vec<u8> {
+    fn header(count: u32, entry: u64) -> Bytes {
         let (section, address) = (0x2000_u64.to_le_bytes(), 0x1000_u64.to_le_bytes());
-        [&[1, 4, 3, 4], &section[..], &count.to_le_bytes(), &address, &entry.to_le_bytes()].concat()
+        let table = [&count.to_le_bytes()[..], &address, &entry.to_le_bytes()].concat();
+        [&[1, 4, 3, 4], &section[..], &table].concat().into()
     }
+
+    const BY_STACK_POINTER: Entry = Entry::Caller { by_frame_pointer: Some(false) };
 
     #[test]
     fn entry_is_found_by_the_table_unless_that_leads_out_of_the_section() {
-        let sections = section(&[]);
+        let mut sections = section(&[&[]]);
         // After the common part.
         let first = 0x2000 + 4 + 4 + 10;
         for (entry, address, found) in [
-            (first, 0x1000, Entry::Safe),
-            (first, 0x10ff, Entry::Safe),
+            (first, 0x1000, BY_STACK_POINTER),
+            (first, 0x10ff, BY_STACK_POINTER),
             (first, 0x1100, Entry::Missing),
             (0x1fff, 0x1000, Entry::Missing),
             (u64::MAX, 0x1000, Entry::Missing),
             (0x2000, 0x1000, Entry::Missing),
         ] {
-            assert_eq!(sections.entry(&header(1, entry), address), found, "{entry:#x}, {address:#x}");
+            sections.header = Some(header(1, entry));
+            let entry = sections.entry::<X86_64>(address, &mut Context::new());
+            assert_eq!(entry, found, "{entry:?}, {address:#x}");
         }
         for (count, is_whole) in [(0, false), (1, true), (u32::MAX, false)] {
             assert_eq!(has_table(&header(count, first), &sections.bases), is_whole, "{count} entries");
         }
+    }
+
+    #[test]
+    fn entry_is_found_without_a_table() {
+        let mut sections = section(&[&[], &[DEF_CFA, RBP, 16], &[UNDEFINED, RA]]);
+        sections.index = sections.make_index().expect("safe entries");
+        for (address, found) in [
+            (0xfff, Entry::Missing),
+            (0x1000, BY_STACK_POINTER),
+            (0x10ff, BY_STACK_POINTER),
+            (0x1100, Entry::Missing),
+            (0x11ff, Entry::Missing),
+            (0x1200, Entry::Caller { by_frame_pointer: Some(true) }),
+            (0x14ff, Entry::Outermost),
+            (0x1500, Entry::Missing),
+            (u64::MAX, Entry::Missing),
+        ] {
+            assert_eq!(sections.entry::<X86_64>(address, &mut Context::new()), found, "{address:#x}");
+        }
+        let starts = [0x1000, 0x1200, 0x1400];
+        for address in 0xfff..0x1600 {
+            let start = sections.range(address).map(|range| range.start);
+            assert_eq!(start == Some(address), starts.contains(&address), "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn entry_by_registers_or_memory_that_are_not_followed_leads_nowhere() {
+        let cfa = |code: &[u8]| [&[DEF_CFA_EXPRESSION, code.len() as u8], code].concat();
+        let rule = |register: u8, code: &[u8]| [&[EXPRESSION, register, code.len() as u8], code].concat();
+        let [deref, literal, and, plus, breg] = [0x06, 0x35, 0x1a, 0x22, 0x70];
+        let by_expression = Entry::Caller { by_frame_pointer: None };
+        for (name, instructions, found) in [
+            ("another register", vec![DEF_CFA, RAX, 8], Entry::Registers),
+            ("another register", vec![DEF_CFA, R10, 0], Entry::Registers),
+            // Of the procedure linkage table.
+            ("an expression", cfa(&[breg | RSP, 8, breg | RSP, 0, literal, and, plus]), by_expression),
+            ("an expression of memory", cfa(&[breg | RBP, 0x78, deref]), Entry::Registers),
+            ("an expression of another register", cfa(&[breg | R10, 8]), Entry::Registers),
+            ("a return address in a register", vec![REGISTER, RA, 5], Entry::Registers),
+            ("a frame pointer in a register", vec![REGISTER, RBP, 11], Entry::Registers),
+            ("a frame pointer on the stack", rule(RBP, &[breg | RSP, 8]), BY_STACK_POINTER),
+            ("a frame pointer by memory", rule(RBP, &[breg | RSP, 8, deref]), Entry::Registers),
+            ("no return address", vec![DEF_CFA, RAX, 8, UNDEFINED, RA], Entry::Outermost),
+        ] {
+            let mut sections = section(&[&instructions]);
+            sections.index = sections.make_index().expect("a safe entry");
+            assert_eq!(sections.entry::<X86_64>(0x1000, &mut Context::new()), found, "{name}");
+        }
+    }
+
+    #[test]
+    fn frame_pointer_is_unknown_in_code_with_debug_frame_alone() {
+        let row = |instructions: &[u8]| {
+            let mut sections = section(&[instructions]);
+            sections.index = sections.make_index().expect("a safe entry");
+            let (frames, mut context) = (sections.eh_frame(), Context::new());
+            let entry = sections.description(&frames, 0x1000).expect("an entry");
+            let row = entry.unwind_info_for_address(&frames, &sections.bases, &mut context, 0x1000);
+            entry_of::<X86_64, _>(&frames, &entry, row.expect("a row"), true)
+        };
+        assert_eq!(row(&[DEF_CFA, RSP, 16]), Entry::Caller { by_frame_pointer: None });
     }
 
     #[test]
@@ -365,17 +617,18 @@ mod tests {
         let [breg7, nop, skip, bra] = [0x77, 0x96, 0x2f, 0x28];
         for (instructions, is_safe) in [
             (vec![], true),
-            (vec![DEF_CFA, 7, 16], true),
+            (vec![DEF_CFA, RSP, 16], true),
             (expression(&[breg7, 8, nop]), true),
             (expression(&[breg7, 8, skip, 0xfd, 0xff]), false),
             (expression(&[breg7, 8, bra, 0xfd, 0xff]), false),
             (vec![REMEMBER_STATE; MAX_STATES], true),
             (vec![REMEMBER_STATE; MAX_STATES + 1], false),
+            ([REMEMBER_STATE, RESTORE_STATE].repeat(2 * MAX_STATES), true),
             (vec![0; MAX_INSTRUCTIONS - 2], true),
             (vec![0; MAX_INSTRUCTIONS + 1], false),
         ] {
-            let section = section(&instructions);
-            assert_eq!(section.are_all_safe(), is_safe, "{:x?}", instructions.get(..8));
+            let index = section(&[&instructions]).make_index();
+            assert_eq!(index.is_some(), is_safe, "{:x?}", instructions.get(..8));
         }
     }
 }

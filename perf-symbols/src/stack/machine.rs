@@ -5,14 +5,29 @@ use std::sync::Arc;
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{MayAllocateDuringUnwind, Module};
+use gimli::{AArch64, Register, RegisterRule, X86_64 as X86Register};
 use perf_abi::regs::{Architecture, Arm64Reg, X86Reg};
 use perf_decode::Regs;
 
 /// The bytes of a section.
 pub(super) type Bytes = Arc<[u8]>;
 
+/// The rule by which unwind information finds a register of the caller.
+pub(super) type Rule = RegisterRule<usize>;
+
+/// The code that a signal has interrupted, with its registers.
+pub(super) struct Interrupted<R> {
+    pub(super) ip: u64,
+    pub(super) registers: R,
+    /// Whether the handler runs on a separate stack (`sigaltstack`).
+    pub(super) is_on_other_stack: bool,
+}
+
 pub(super) trait Machine {
     const ARCHITECTURE: Architecture;
+    /// The column of unwind information that has the return address.
+    const RETURN_ADDRESS: Register;
+    const FRAME_POINTER: Register;
     type Registers;
     type Cache: Default;
     type Unwinder: Default
@@ -22,11 +37,22 @@ pub(super) trait Machine {
     /// addresses.
     fn registers(sampled: &Regs<'_>, mask: u64) -> Option<(u64, u64, Self::Registers)>;
     fn stack_pointer(registers: &Self::Registers) -> u64;
-    /// Returns the registers that a signal has interrupted, if it is known where the kernel puts them.
+    /// Returns whether framehop knows the value of a register in each frame.
+    fn is_followed(register: Register) -> bool;
+    /// Returns whether a function with this rule for its return address has no caller.
+    fn is_outermost(return_address: Option<&Rule>) -> bool;
+    /// Returns whether the frame pointer leads to the caller of code whose frame is found by the register `cfa`. `None` if
+    /// that is unknown.
+    fn has_frame_pointer(cfa: Register, frame_pointer: Option<&Rule>) -> Option<bool>;
+    /// Returns whether the frame pointer says that there is no caller, by the ABI.
+    fn is_last_frame(registers: &Self::Registers, read: impl FnMut(u64) -> Result<u64, ()>) -> bool;
+    /// Returns whether the frame pointer is 0 although a function has its frame there.
+    fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool;
+    /// Returns what a signal has interrupted, if it is known where the kernel puts it.
     fn interrupted(
         registers: &Self::Registers,
         read: impl FnMut(u64) -> Result<u64, ()>,
-    ) -> Option<Result<(u64, Self::Registers), ()>>;
+    ) -> Option<Result<Interrupted<Self::Registers>, ()>>;
 }
 
 #[derive(Debug)]
@@ -34,6 +60,8 @@ pub(super) struct X86_64;
 
 impl Machine for X86_64 {
     const ARCHITECTURE: Architecture = Architecture::X86_64;
+    const RETURN_ADDRESS: Register = X86Register::RA;
+    const FRAME_POINTER: Register = X86Register::RBP;
     type Registers = UnwindRegsX86_64;
     type Cache = CacheX86_64<MayAllocateDuringUnwind>;
     type Unwinder = UnwinderX86_64<Bytes>;
@@ -48,19 +76,55 @@ impl Machine for X86_64 {
         registers.sp()
     }
 
+    fn is_followed(register: Register) -> bool {
+        [X86Register::RA, X86Register::RSP, X86Register::RBP].contains(&register)
+    }
+
+    fn is_outermost(return_address: Option<&Rule>) -> bool {
+        matches!(return_address, None | Some(RegisterRule::Undefined))
+    }
+
+    /// Compilers address a frame by the frame pointer from the instruction on that sets it.
+    fn has_frame_pointer(cfa: Register, _: Option<&Rule>) -> Option<bool> {
+        match cfa {
+            X86Register::RBP => Some(true),
+            X86Register::RSP => Some(false),
+            _ => None,
+        }
+    }
+
+    fn is_last_frame(registers: &Self::Registers, _: impl FnMut(u64) -> Result<u64, ()>) -> bool {
+        registers.bp() == 0
+    }
+
+    fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool {
+        by_frame_pointer == Some(true) && registers.bp() == 0
+    }
+
     /// `struct rt_sigframe`: framehop cannot evaluate the unwind information of libc for it, which reads memory.
     fn interrupted(
         registers: &Self::Registers,
         mut read: impl FnMut(u64) -> Result<u64, ()>,
-    ) -> Option<Result<(u64, Self::Registers), ()>> {
-        // Offsets of `uc_mcontext.gregs` in `struct ucontext`, to which the stack pointer leads after the handler.
+    ) -> Option<Result<Interrupted<Self::Registers>, ()>> {
+        // Offsets of `uc_stack`, which is what the thread gave to sigaltstack(2), and of `uc_mcontext.gregs` in
+        // `struct ucontext`, to which the stack pointer leads after the handler.
+        const OTHER_STACK: u64 = 16;
+        const OTHER_STACK_SIZE: u64 = 32;
         const BP: u64 = 120;
         const SP: u64 = 160;
         const IP: u64 = 168;
         let mut at = |offset| registers.sp().checked_add(offset).ok_or(()).and_then(&mut read);
-        // The highest one first, so that a copy that ends below is long enough for all the next time.
-        let found = at(IP).and_then(|ip| Ok((ip, UnwindRegsX86_64::new(ip, at(SP)?, at(BP)?))));
-        Some(found)
+        let mut found = || {
+            // The highest one first, so that a copy that ends below is long enough for all the next time.
+            let ip = at(IP)?;
+            let (start, size) = (at(OTHER_STACK)?, at(OTHER_STACK_SIZE)?);
+            Ok(Interrupted {
+                ip,
+                registers: UnwindRegsX86_64::new(ip, at(SP)?, at(BP)?),
+                is_on_other_stack: registers.sp().wrapping_sub(start) < size,
+            })
+        };
+        Some(found())
     }
 }
 
@@ -69,6 +133,8 @@ pub(super) struct Arm64;
 
 impl Machine for Arm64 {
     const ARCHITECTURE: Architecture = Architecture::ARM64;
+    const RETURN_ADDRESS: Register = AArch64::X30;
+    const FRAME_POINTER: Register = AArch64::X29;
     type Registers = UnwindRegsAarch64;
     type Cache = CacheAarch64<MayAllocateDuringUnwind>;
     type Unwinder = UnwinderAarch64<Bytes>;
@@ -84,11 +150,81 @@ impl Machine for Arm64 {
         registers.sp()
     }
 
+    fn is_followed(register: Register) -> bool {
+        [AArch64::SP, AArch64::X29, AArch64::X30].contains(&register)
+    }
+
+    /// framehop decides: compilers leave the rule out for a function that has not moved the register, and code that begins a
+    /// thread has one that says so, but is sampled before it, too.
+    fn is_outermost(_: Option<&Rule>) -> bool {
+        false
+    }
+
+    /// Compilers address frames by the stack pointer, also if they keep a frame pointer: this is saved then.
+    fn has_frame_pointer(_: Register, frame_pointer: Option<&Rule>) -> Option<bool> {
+        Some(matches!(frame_pointer, Some(RegisterRule::Offset(_))))
+    }
+
+    fn is_last_frame(registers: &Self::Registers, mut read: impl FnMut(u64) -> Result<u64, ()>) -> bool {
+        registers.fp() == 0 || read(registers.fp()) == Ok(0)
+    }
+
+    /// Then framehop reads the address 0, which is an error.
+    fn has_lost_frame(_: &Self::Registers, _: Option<bool>) -> bool {
+        false
+    }
+
     /// The unwind information of the vdso leads on.
     fn interrupted(
         _: &Self::Registers,
         _: impl FnMut(u64) -> Result<u64, ()>,
-    ) -> Option<Result<(u64, Self::Registers), ()>> {
+    ) -> Option<Result<Interrupted<Self::Registers>, ()>> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SP: u64 = 0x7fff_0000;
+
+    #[test]
+    fn interrupted_registers_are_where_the_kernel_puts_them() {
+        let interrupted = |len: u64| {
+            let words: Vec<u64> = (0..len / 8).map(|word| word * 8).collect();
+            let read = |address: u64| words.get(((address - SP) / 8) as usize).copied().ok_or(());
+            let registers = UnwindRegsX86_64::new(0, SP, 0);
+            X86_64::interrupted(&registers, read).expect("a known place")
+        };
+        // `struct ucontext` of x86-64: the 16th, 11th and 17th of `uc_mcontext.gregs`, which begins at 40.
+        let found = interrupted(40 + 17 * 8).expect("all words");
+        let registers = found.registers;
+        assert_eq!((found.ip, registers.sp(), registers.bp()), (40 + 16 * 8, 40 + 15 * 8, 40 + 10 * 8));
+        // The words of `uc_stack` are 16 and 32: the handler is elsewhere.
+        assert!(!found.is_on_other_stack);
+        assert!(interrupted(40 + 16 * 8).is_err());
+    }
+
+    #[test]
+    fn handler_is_on_its_own_stack_if_that_has_the_stack_pointer() {
+        let registers = UnwindRegsX86_64::new(0, SP, 0);
+        for (start, size, is_on_other_stack) in [
+            (SP - 0x1000, 0x2000, true),
+            (SP, 1, true),
+            (SP - 0x1000, 0x1000, false),
+            (SP + 8, 0x1000, false),
+            (0, 0, false),
+        ] {
+            let read = |address| {
+                Ok(match address - SP {
+                    16 => start,
+                    32 => size,
+                    _ => 0x40_0000,
+                })
+            };
+            let found = X86_64::interrupted(&registers, read).expect("a known place").expect("all words");
+            assert_eq!(found.is_on_other_stack, is_on_other_stack, "{start:#x}, {size:#x}");
+        }
     }
 }

@@ -5,17 +5,26 @@ mod info;
 #[cfg(feature = "unwind")]
 mod machine;
 #[cfg(feature = "unwind")]
+mod reader;
+#[cfg(feature = "unwind")]
 mod unwind;
+#[cfg(feature = "unwind")]
+mod walker;
 
 use std::fmt;
 
 use perf_abi::{BranchSampleType, CallchainContext, CpuMode, MAX_STACK_DEPTH};
 use perf_decode::{Branches, Callchain, CallchainDeferred, Layout, Sample};
 
+use crate::AddressSpaces;
+
 #[cfg(feature = "unwind")]
 pub use info::NoUnwindInfo;
 #[cfg(feature = "unwind")]
 pub use unwind::Unwinder;
+
+/// Equal addresses outside of code at the end of a callchain with as many as the kernel permits that are taken for a loop.
+const MIN_LOOP: usize = 3;
 
 /// One address of a [`Stack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +68,7 @@ pub enum UserSource {
 pub enum StackEnd {
     /// The outermost function was reached, such as `_start`.
     Complete,
-    /// The callchain or branch stack ends here. Callers may be missing.
+    /// The callchain or branch stack ends here, or a frame pointer of 0 does. Callers may be missing.
     Unknown,
     /// The sample has an address, and no stack.
     AddressOnly,
@@ -69,37 +78,60 @@ pub enum StackEnd {
         /// `/proc/sys/kernel/perf_event_max_stack`.
         max_stack: u16,
     },
+    /// The frame pointers of the callchain lead out of the code: the function there keeps something else in the register.
+    /// [`Stack::leave_out_unmapped`] has removed the addresses that follow.
+    NoFramePointer,
+    /// The frame pointer leads back to itself, so that the kernel has filled the callchain with one address at which there is no
+    /// code; [`Stack::leave_out_unmapped`] has removed it. The register has such a value while libc starts a thread.
+    FramePointerLoop,
     /// The user part comes in a later [`CallchainDeferred`] record, for [`Stack::add_deferred`].
     Deferred {
         /// The cookie of that record.
         cookie: u64,
     },
-    /// The copy of the user stack is too short.
+    /// The copy of the user stack is too short, and the event can ask for one that leads to the next frame.
     Truncated {
         /// The bytes from the stack pointer upwards that the next frame needs: the least `sample_stack_user` that
-        /// leads to it. The kernel permits 65528.
+        /// leads to it, a multiple of 8. The frames after it need more.
         needed: u64,
     },
+    /// The next frame is further up on the stack than the kernel copies.
+    BeyondCopy {
+        /// The bytes from the stack pointer upwards that the next frame needs.
+        needed: u64,
+        /// The most that the kernel copies: 65528 without the other fields of the sample.
+        limit: u64,
+    },
+    /// A signal handler runs on a separate stack (sigaltstack(2)), and the copy does not have the one that it has interrupted.
+    OtherStack,
     /// The kernel could not copy all that it was asked for, and the next frame is above what it copied.
     NotCopied {
         /// An address on the stack whose page was not in memory, such as in a large array that was never written; or
         /// the process was about to exec or exit. A larger `sample_stack_user` does not help.
         address: u64,
     },
-    /// Nothing says how to unwind at an address, and its function does not keep frame pointers.
+    /// Nothing says how to unwind at an address, or what says it is not followed, and its function does not keep frame pointers.
     NoUnwindInfo {
         /// An address of a frame. `Unwinder::missing_info` has the reason.
         address: u64,
     },
-    /// The stack is damaged, or the unwind information is wrong.
+    /// A return address is not one of code: the stack is damaged, or the unwind information is wrong.
     BadAddress {
-        /// An address that cannot be on the stack, or a return address outside of executable memory.
+        /// An address that no record maps as executable.
+        address: u64,
+    },
+    /// The unwind information leads away from the stack: the stack is damaged, or the unwind information is wrong.
+    BadFrame {
+        /// The address, which cannot be on the stack.
         address: u64,
     },
     /// The next frame would not be further up on the stack.
     Loop,
-    /// The stack has more frames than `Unwinder::with_max_frames` permits.
-    TooDeep,
+    /// The stack has more user frames than `Unwinder::with_max_frames` permits.
+    TooDeep {
+        /// The number that it permits.
+        max_frames: usize,
+    },
     /// The registers cannot be followed: another architecture, a 32-bit program, or the event does not sample the
     /// instruction pointer, the stack pointer and the frame pointer.
     Unsupported,
@@ -107,34 +139,93 @@ pub enum StackEnd {
     Panicked,
 }
 
+impl StackEnd {
+    /// Returns the same without the addresses and sizes of one stack: the reason, by which stacks can be counted.
+    #[must_use]
+    pub fn reason(self) -> StackEndReason {
+        StackEndReason(match self {
+            Self::Deferred { .. } => Self::Deferred { cookie: 0 },
+            Self::Truncated { .. } => Self::Truncated { needed: 0 },
+            Self::BeyondCopy { .. } => Self::BeyondCopy { needed: 0, limit: 0 },
+            Self::NotCopied { .. } => Self::NotCopied { address: 0 },
+            Self::NoUnwindInfo { .. } => Self::NoUnwindInfo { address: 0 },
+            Self::BadAddress { .. } => Self::BadAddress { address: 0 },
+            Self::BadFrame { .. } => Self::BadFrame { address: 0 },
+            end => end,
+        })
+    }
+}
+
 impl fmt::Display for StackEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Complete => f.write_str("complete"),
-            Self::Unknown => f.write_str("the callchain ends; callers may be missing"),
-            Self::AddressOnly => f.write_str("the sample has no callchain; record with one"),
-            Self::Limit { max_stack } => write!(
-                f,
-                "the callchain has the {max_stack} addresses that the kernel permits; raise kernel.perf_event_max_stack"
-            ),
             Self::Deferred { cookie } => {
                 write!(f, "the user part is in the deferred record with the cookie {cookie:#x}")
             }
             Self::Truncated { needed } => {
                 write!(f, "the copy of the stack is too short; the next frame needs {needed} bytes")
             }
+            Self::BeyondCopy { needed, limit } => {
+                write!(
+                    f,
+                    "the next frame needs {needed} bytes of stack, and the kernel copies at most {limit}"
+                )
+            }
             Self::NotCopied { address } => {
                 write!(f, "the kernel could not copy the stack up to {address:#x}, which was not in memory")
             }
             Self::NoUnwindInfo { address } => write!(f, "no unwind information for {address:#x}"),
-            Self::BadAddress { address } => write!(f, "the stack leads to the bad address {address:#x}"),
-            Self::Loop => f.write_str("the stack leads back to the same frame"),
-            Self::TooDeep => f.write_str("the stack has more frames than permitted"),
-            Self::Unsupported => {
-                f.write_str("expected the registers of a 64-bit program on x86-64 or arm64 and its stack")
+            Self::BadAddress { address } => {
+                write!(f, "the stack leads to {address:#x}, where no code is mapped")
             }
-            Self::Panicked => f.write_str("reading the unwind information panicked"),
+            Self::BadFrame { address } => {
+                write!(f, "the unwind information leads to {address:#x}, which is not on the stack")
+            }
+            end => end.reason().fmt(f),
         }
+    }
+}
+
+/// A [`StackEnd`] without the addresses and sizes of one stack; its text is one line for all stacks that end so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackEndReason(StackEnd);
+
+impl fmt::Display for StackEndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            StackEnd::Complete => "complete",
+            StackEnd::Unknown => "the callchain ends; callers may be missing",
+            StackEnd::AddressOnly => "the sample has no callchain; record with one",
+            StackEnd::Limit { max_stack } => {
+                return write!(
+                    f,
+                    "the callchain has the {max_stack} addresses that the kernel permits; raise \
+                     kernel.perf_event_max_stack"
+                );
+            }
+            StackEnd::NoFramePointer => {
+                "the frame pointers lead out of the code, as in code that keeps none; record with --call-graph dwarf"
+            }
+            StackEnd::FramePointerLoop => "the frame pointers loop, as where a thread starts",
+            StackEnd::Deferred { .. } => "the record with the user part is missing",
+            StackEnd::Truncated { .. } => "the copy of the stack is too short",
+            StackEnd::BeyondCopy { .. } => "the next frame is further up on the stack than the kernel copies",
+            StackEnd::OtherStack => {
+                "a signal handler has its own stack, and the one that it has interrupted is not in the copy"
+            }
+            StackEnd::NotCopied { .. } => "a page of the stack was not in memory",
+            StackEnd::NoUnwindInfo { .. } => "no unwind information",
+            StackEnd::BadAddress { .. } => "the stack leads to an address at which no code is mapped",
+            StackEnd::BadFrame { .. } => "the unwind information leads away from the stack",
+            StackEnd::Loop => "the stack leads back to the same frame",
+            StackEnd::TooDeep { max_frames } => {
+                return write!(f, "the stack has more than the {max_frames} frames that are followed");
+            }
+            StackEnd::Unsupported => {
+                "expected the registers of a 64-bit program on x86-64 or arm64 and its stack"
+            }
+            StackEnd::Panicked => "reading the unwind information panicked",
+        })
     }
 }
 
@@ -207,12 +298,17 @@ impl Stack {
         }
     }
 
-    /// Takes callchains with this number of addresses as cut: `sample_max_stack` of the attr, or if that is 0,
+    /// Takes callchains with exactly this number of addresses as cut: `sample_max_stack` of the attr, or if that is 0,
     /// `/proc/sys/kernel/perf_event_max_stack` of the recorded machine.
     #[must_use]
     pub fn with_max_stack(mut self, addresses: u16) -> Self {
         self.limit = addresses;
         self
+    }
+
+    /// As [`with_max_stack`](Self::with_max_stack), for the samples that follow: each event can have another limit.
+    pub fn set_max_stack(&mut self, addresses: u16) {
+        self.limit = addresses;
     }
 
     /// Returns all frames: the kernel part, then the user part.
@@ -279,10 +375,67 @@ impl Stack {
         true
     }
 
+    /// Removes the outermost frames of a callchain at which there is no code, so that they are no return addresses, and returns
+    /// their number. [`end`](Self::end) has the reason then.
+    ///
+    /// A function without frame pointers has another value in the register, which the kernel takes for the address of a
+    /// frame. What it reads there is most often no address of code; it can point to itself, so that the callchain has the same
+    /// address a hundred times. A recursion has addresses of code, and stays.
+    ///
+    /// The innermost frame stays in any case, as do frames of other origin and of processes whose mappings are unknown.
+    pub fn leave_out_unmapped(&mut self, spaces: &AddressSpaces, pid: u32) -> usize {
+        if !matches!(self.source, UserSource::Callchain | UserSource::Deferred) {
+            return 0;
+        }
+        // Only a deferred callchain is counted without the kernel part.
+        let addresses =
+            if self.source == UserSource::Deferred { self.user().len() } else { self.frames.len() };
+        let user: Vec<_> = self.user().iter().map(|frame| frame.address).collect();
+        let (kept, end) = self.end_of_user_callchain(addresses, &user, |addr| spaces.may_be_code(pid, addr));
+        let left_out = user.len() - kept;
+        if left_out > 0 {
+            self.frames.truncate(self.user_start + kept);
+            self.end = end;
+        }
+        left_out
+    }
+
+    /// Returns how many of the user addresses of a callchain [`leave_out_unmapped`](Self::leave_out_unmapped) keeps, and the end of
+    /// the rest: for who has no use for frames. The callchain has this number of addresses in all, and `is_code` is asked for the
+    /// addresses to look up.
+    pub fn end_of_user_callchain(
+        &self,
+        addresses: usize,
+        user: &[u64],
+        mut is_code: impl FnMut(u64) -> bool,
+    ) -> (usize, StackEnd) {
+        let mut kept = user.len();
+        let mut last = None;
+        while let Some(&address) = user.get(1..kept).and_then(<[u64]>::last) {
+            if last != Some(address) && is_code(address.saturating_sub(1)) {
+                break;
+            }
+            last = Some(address);
+            kept -= 1;
+        }
+        let end = self.end_of_callchain(addresses);
+        let left_out = user.get(kept..).unwrap_or_default();
+        let is_filled = matches!(end, StackEnd::Limit { .. }) && left_out.len() >= MIN_LOOP;
+        let end = match left_out {
+            [] => end,
+            [first, rest @ ..] if is_filled && rest.iter().all(|address| address == first) => {
+                StackEnd::FramePointerLoop
+            }
+            _ => StackEnd::NoFramePointer,
+        };
+        (kept, end)
+    }
+
     /// Returns the end of a callchain with this number of addresses: whether that is [the limit](Self::with_max_stack).
     pub fn end_of_callchain(&self, addresses: usize) -> StackEnd {
         let max_stack = self.limit;
-        if addresses >= usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
+        // A longer callchain shows that the kernel permits more.
+        if addresses == usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
     }
 
     /// Adds the frames of a callchain, those in user space after the others.

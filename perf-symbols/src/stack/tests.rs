@@ -87,7 +87,10 @@ fn guest_and_hypervisor_precede_user_space() {
 fn callchain_with_all_addresses_that_the_kernel_permits_is_cut() {
     let chain = [KERNEL, 1, USER, 2, 3];
     let attr = attr(SampleType::empty());
-    for (max_stack, end) in [(3, StackEnd::Limit { max_stack: 3 }), (4, StackEnd::Unknown)] {
+    // A shorter limit than the callchain is not the kernel's.
+    for (max_stack, end) in
+        [(3, StackEnd::Limit { max_stack: 3 }), (4, StackEnd::Unknown), (2, StackEnd::Unknown)]
+    {
         let mut stack = Stack::new().with_max_stack(max_stack);
         fill(&mut stack, &attr, SampleBuilder::new(&attr).callchain(&chain));
         assert_eq!(stack.end(), end);
@@ -135,6 +138,91 @@ fn recorded_calls_take_the_place_of_a_shorter_user_callchain() {
     assert_eq!(text(stack.frames()), "USER 1010, USER 200a<, USER 300a<");
 }
 
+/// A process with code at 0x1000, and with memory that is no code at 0x9000.
+fn spaces() -> AddressSpaces {
+    let layout = SampleLayout::new(&attr(SampleType::empty()));
+    let mut spaces = AddressSpaces::new();
+    for (start, misc) in [(0x1000, Misc::empty()), (0x9000, Misc::MMAP_DATA)] {
+        let mmap = RecordBuilder::new(RecordType::MMAP, misc.with_cpu_mode(CpuMode::USER)).pair(7, 7);
+        let words = mmap.words(&[start, 0x1000, 0]).string(b"/bin/a").finish();
+        spaces.update(&RawRecord::from_words(&words).expect("framed").decode(&layout).expect("valid"));
+    }
+    spaces
+}
+
+#[test]
+fn outermost_addresses_without_code_are_left_out() {
+    let (spaces, end) = (spaces(), StackEnd::Unknown);
+    let nowhere = StackEnd::NoFramePointer;
+    for (chain, kept, end) in [
+        (&[USER, 0x1000, 0x1010, 0x1020][..], 3, end),
+        (&[USER, 0x1000, 0x1010, 0x5000, 0x6000], 2, nowhere),
+        (&[USER, 0x1000, 0x5000], 1, nowhere),
+        // It has code before it, as the last call of a function has.
+        (&[USER, 0x1000, 0x2000], 2, end),
+        (&[USER, 0x1000, 0x2001], 1, nowhere),
+        (&[USER, 0x1000, 0x1010, 0x9010], 2, nowhere),
+        // Only the outer end is known to be wrong.
+        (&[USER, 0x1000, 0x5000, 0x1010], 3, end),
+        // The interrupted address is true, whatever is there.
+        (&[USER, 0x5000], 1, end),
+        (&[USER, 0x5000, 0x6000], 1, nowhere),
+        (&[KERNEL, 0x10, 0x20, USER, 0x1000, 0x5000], 3, nowhere),
+        (&[KERNEL, 0x10, 0x20], 2, end),
+    ] {
+        let whole = stack_of(CpuMode::USER, 1, chain);
+        let mut stack = whole.clone();
+        let left_out = stack.leave_out_unmapped(&spaces, 7);
+        assert_eq!(stack.frames(), &whole.frames()[..kept], "{chain:x?}");
+        assert_eq!((left_out, stack.end()), (whole.frames().len() - kept, end), "{chain:x?}");
+        // Nothing is known of another process.
+        let mut other = whole.clone();
+        assert_eq!((other.leave_out_unmapped(&spaces, 8), other), (0, whole), "{chain:x?}");
+    }
+}
+
+#[test]
+fn frame_pointer_that_points_to_itself_is_left_out_and_a_recursion_stays() {
+    let spaces = spaces();
+    let filled = |kernel: &[u64], user: &[u64], last: u64, max_stack: u16| {
+        let rest = usize::from(max_stack) - kernel.len() - user.len();
+        let chain = [&[KERNEL][..], kernel, &[USER], user, &vec![last; rest]].concat();
+        let attr = attr(SampleType::empty());
+        let mut stack = Stack::new().with_max_stack(max_stack);
+        fill(&mut stack, &attr, SampleBuilder::new(&attr).callchain(&chain));
+        let left_out = stack.leave_out_unmapped(&spaces, 7);
+        assert_eq!(left_out + stack.frames().len(), usize::from(max_stack));
+        (stack.frames().len(), stack.end())
+    };
+    for max_stack in [127, 1024] {
+        let limit = StackEnd::Limit { max_stack };
+        assert_eq!(filled(&[0x10, 0x20], &[0x1000], 0x5000, max_stack), (3, StackEnd::FramePointerLoop));
+        assert_eq!(filled(&[], &[0x1000, 0x1010], 0x5000, max_stack), (2, StackEnd::FramePointerLoop));
+        // The elements of a list.
+        assert_eq!(filled(&[], &[0x1000, 0x5010], 0x5000, max_stack), (1, StackEnd::NoFramePointer));
+        // One call of a function by itself, as deep as the kernel follows it.
+        assert_eq!(filled(&[], &[0x1000, 0x1010], 0x1020, max_stack), (usize::from(max_stack), limit));
+    }
+    // A callchain that the kernel did not fill ends by itself.
+    let mut stack = stack_of(CpuMode::USER, 1, &[USER, 0x1000, 0x5000, 0x5000, 0x5000, 0x5000]);
+    stack.leave_out_unmapped(&spaces, 7);
+    assert_eq!((stack.frames().len(), stack.end()), (1, StackEnd::NoFramePointer));
+}
+
+#[test]
+fn addresses_of_a_deferred_callchain_are_left_out_and_recorded_calls_are_not() {
+    let spaces = spaces();
+    let mut stack = stack_of(CpuMode::KERNEL, 1, &[KERNEL, 0x10, DEFERRED, 7]);
+    assert!(add_deferred(&mut stack, 7, &[0x1000, 0x1010, 0x5000]));
+    assert_eq!(stack.leave_out_unmapped(&spaces, 7), 1);
+    assert_eq!(text(stack.frames()), "KERNEL 10, USER 1000, USER 1010<");
+    assert_eq!(stack.end(), StackEnd::NoFramePointer);
+    let calls = [[0x2005, 0x1000, 0], [0x3005, 0x2000, 0]];
+    let attr = attr(SampleType::BRANCH_STACK).with_branch_sample_type(BranchSampleType::CALL_STACK);
+    fill(&mut stack, &attr, SampleBuilder::new(&attr).callchain(&[USER, 1]).branches(&calls, None, &[]));
+    assert_eq!((stack.leave_out_unmapped(&spaces, 7), stack.user().len()), (0, 3));
+}
+
 #[test]
 fn reasons_are_one_line_each() {
     for end in [
@@ -143,17 +231,23 @@ fn reasons_are_one_line_each() {
         StackEnd::Limit { max_stack: 127 },
         StackEnd::Deferred { cookie: 7 },
         StackEnd::Complete,
+        StackEnd::NoFramePointer,
+        StackEnd::FramePointerLoop,
         StackEnd::Truncated { needed: 9000 },
+        StackEnd::BeyondCopy { needed: 70000, limit: 65528 },
+        StackEnd::OtherStack,
         StackEnd::NotCopied { address: 1 },
         StackEnd::NoUnwindInfo { address: 1 },
         StackEnd::BadAddress { address: 1 },
+        StackEnd::BadFrame { address: 1 },
         StackEnd::Loop,
-        StackEnd::TooDeep,
+        StackEnd::TooDeep { max_frames: 1024 },
         StackEnd::Unsupported,
         StackEnd::Panicked,
     ] {
-        let line = end.to_string();
-        assert!(!line.is_empty() && !line.contains('\n'), "{end:?}: {line}");
+        for line in [end.to_string(), end.reason().to_string()] {
+            assert!(!line.is_empty() && !line.contains(['\n', '{']), "{end:?}: {line}");
+        }
     }
 }
 

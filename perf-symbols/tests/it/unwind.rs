@@ -9,7 +9,8 @@ use perf_decode::{Record, Sample, SampleLayout};
 use perf_session::sys::{AttrFlags, SampleType, StackSize};
 use perf_session::{EventSetOptions, EventSetRecord, EventSetTarget, System, parse};
 use perf_symbols::{
-    AddressSpaces, FileFinder, Location, ObjectFile, Stack, StackEnd, StackFrame, Unwinder, UserSource,
+    AddressSpaces, FileFinder, Location, NoUnwindInfo, ObjectFile, Stack, StackEnd, StackFrame, Unwinder,
+    UserSource,
 };
 
 use crate::programs::Programs;
@@ -18,6 +19,7 @@ use crate::programs::Programs;
 /// pointers and of `bytes` of the stack. Returns whether events may be opened.
 fn sample(
     program: &Path,
+    argument: &str,
     bytes: u32,
     mut each: impl FnMut(&AddressSpaces, &Sample<'_, &SampleLayout>),
 ) -> bool {
@@ -38,7 +40,7 @@ fn sample(
             return false;
         }
     };
-    let mut child = set.spawn(Command::new(program).arg("200")).expect("a program that starts");
+    let mut child = set.spawn(Command::new(program).arg(argument)).expect("a program that starts");
     let mut spaces = AddressSpaces::new();
     let pid = child.id();
     let mut add = |record: EventSetRecord<'_>| {
@@ -98,7 +100,7 @@ fn stacks_without_frame_pointers_reach_the_first_function() {
             let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
             let mut stack = Stack::new();
             let (mut whole, mut truncated, mut others, mut interrupted) = (0, 0, Vec::new(), 0);
-            let is_permitted = sample(&program, bytes, |spaces, sample| {
+            let is_permitted = sample(&program, "200", bytes, |spaces, sample| {
                 unwinder.unwind(spaces, sample, &mut stack);
                 let pid = sample.pid().expect("a process");
                 // Samples before exec have no program yet.
@@ -150,7 +152,7 @@ fn stacks_are_those_of_frame_pointers_in_programs_that_keep_them() {
         let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
         let (mut by_pointers, mut by_copy) = (Stack::new(), Stack::new());
         let (mut equal, mut differences) = (0, Vec::new());
-        let is_permitted = sample(&program, 32 << 10, |spaces, sample| {
+        let is_permitted = sample(&program, "200", 32 << 10, |spaces, sample| {
             let pid = sample.pid().expect("a process");
             by_pointers.fill(sample);
             unwinder.unwind(spaces, sample, &mut by_copy);
@@ -180,5 +182,70 @@ fn stacks_are_those_of_frame_pointers_in_programs_that_keep_them() {
         println!("{}: {all} stacks, {equal} equal", program.display());
         assert!(all > 100, "{all} stacks");
         assert!(equal * 100 >= all * 99, "{equal} of {all}: {:x?}", differences.get(..5));
+    }
+}
+
+/// Counts the samples of a program in user space whose stack copy ends so, and those that end otherwise.
+fn ends(
+    program: &Path,
+    way: &str,
+    mut is_expected: impl FnMut(&mut Unwinder, &AddressSpaces, u32, &Stack) -> bool,
+) -> Option<(u32, Vec<StackEnd>)> {
+    let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
+    let (mut stack, mut expected, mut others) = (Stack::new(), 0, Vec::new());
+    let is_permitted = sample(program, way, 8 << 10, |spaces, sample| {
+        unwinder.unwind(spaces, sample, &mut stack);
+        let pid = sample.pid().expect("a process");
+        // Others are of the start of the program.
+        let innermost = stack.user().first();
+        let is_inside = innermost.is_some_and(|frame| is_in(spaces, pid, frame, program));
+        if !is_inside || stack.user_source() != UserSource::StackCopy {
+            return;
+        }
+        if is_expected(&mut unwinder, spaces, pid, &stack) {
+            expected += 1;
+        } else {
+            others.push(stack.end());
+        }
+    });
+    is_permitted.then_some((expected, others))
+}
+
+#[test]
+fn stacks_that_end_early_have_the_true_reason() {
+    let folder = Programs::empty("ends");
+    let dynamic = folder.compile("ends", "ends.c", &["-O1", "-fno-optimize-sibling-calls"]);
+    // Without `.eh_frame_hdr`.
+    let fixed = folder.compile("ends-static", "ends.c", &["-O1", "-fno-optimize-sibling-calls", "-static"]);
+    for program in [dynamic, fixed].into_iter().flatten() {
+        let by_asm = ["register", "nothing"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
+        let by_kernel = ["handler"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
+        for way in ["fiber", "large", "deep"].into_iter().chain(by_kernel).chain(by_asm) {
+            let missing =
+                |unwinder: &mut Unwinder, pid, stack: &Stack, reason: NoUnwindInfo| match stack.end() {
+                    StackEnd::NoUnwindInfo { address } => unwinder.missing_info(pid, address) == Some(reason),
+                    _ => false,
+                };
+            let ends = ends(&program, way, |unwinder, _, pid, stack| match way {
+                // The function at the end was called by no other, so that its own address is the one to look up.
+                "fiber" => {
+                    let last = stack.user().last().expect("a frame");
+                    stack.end() == StackEnd::Complete && stack.user().len() == 3 && !last.is_return_address
+                }
+                "handler" => stack.end() == StackEnd::OtherStack,
+                "large" => {
+                    matches!(stack.end(), StackEnd::BeyondCopy { needed, limit } if needed > 100_000 && limit < 65536)
+                }
+                "deep" => {
+                    matches!(stack.end(), StackEnd::Truncated { needed } if needed % 8 == 0 && needed <= 65528)
+                }
+                "register" => missing(unwinder, pid, stack, NoUnwindInfo::Registers),
+                _ => missing(unwinder, pid, stack, NoUnwindInfo::Uncovered),
+            });
+            let Some((expected, others)) = ends else { return };
+            println!("{}, {way}: {expected}, others: {others:?}", program.display());
+            // Few samples are of the other functions of the program.
+            assert!(expected > 20 && others.len() * 20 <= expected as usize, "{way}: {expected}, {others:?}");
+        }
     }
 }

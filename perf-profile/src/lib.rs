@@ -69,7 +69,7 @@ pub use format::{Arguments, Chrome, Firefox, JsonLines};
 pub use live::LiveProfile;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
-    Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
+    Profile, ProfileBuilder, Reasons, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
 };
 pub use view::{
     CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, Table,

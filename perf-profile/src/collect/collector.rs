@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
+use perf_abi::MAX_STACK_DEPTH;
 use perf_decode::{Layout, Record, Sample};
-use perf_symbols::{AddressSpaces, Stack, StackEnd};
+use perf_symbols::{AddressSpaces, Stack, StackEnd, StackEndReason, UserSource};
 use rustc_hash::FxHashMap;
 
-use crate::collect::last_stacks::{LastStacks, NextStack, Source};
+use crate::collect::last_stacks::{ChainEnd, LastStacks, NextStack, Source};
 use crate::collect::tabulation::Tabulation;
 use crate::collect::{PendingProfile, Resolver};
 use crate::profile::{
@@ -52,9 +53,10 @@ pub struct Collector {
     last_stacks: LastStacks,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
-    ends: FxHashMap<StackEnd, u64>,
-    /// The samples of [`StackEnd::NoUnwindInfo`], by the text of the reason.
-    missing_info: BTreeMap<String, u64>,
+    /// Samples by the text of the reason why their stack is incomplete.
+    incomplete: BTreeMap<String, u64>,
+    /// The same, of the reasons that need no text for each sample.
+    ends: FxHashMap<StackEndReason, u64>,
     /// The frames of names that are no functions.
     pub(super) labels: FxHashMap<StringId, LocationId>,
     pub(super) losses: Losses,
@@ -71,6 +73,29 @@ struct Deferred {
     sample: profile::Sample,
 }
 
+/// The reason of callchains that [lack a caller](Resolver::with_missing_callers).
+const LACKS_CALLER: &str = "the innermost function has no frame pointer, so that its caller is missing; record with --call-graph dwarf";
+
+/// How a stack ends, to be counted.
+#[derive(Clone, Copy)]
+struct EndOf {
+    pid: u32,
+    end: StackEnd,
+    left_out: usize,
+    /// Of a callchain: the address that was interrupted in user space.
+    innermost: Option<(u64, LocationId)>,
+}
+
+impl EndOf {
+    fn new(pid: u32, stack: &Stack, locations: &[LocationId], left_out: usize) -> Self {
+        let is_callchain = matches!(stack.user_source(), UserSource::Callchain | UserSource::Deferred);
+        let innermost = stack.user().first().zip(locations.get(stack.kernel().len()));
+        let innermost = innermost.filter(|_| is_callchain);
+        let innermost = innermost.map(|(frame, location)| (frame.address, *location));
+        Self { pid, end: stack.end(), left_out, innermost }
+    }
+}
+
 impl Collector {
     /// Makes one that has seen no record. The builder is empty, or has [times](ProfileBuilder::with_times).
     pub fn new(resolver: Resolver, builder: ProfileBuilder) -> Self {
@@ -82,8 +107,8 @@ impl Collector {
             last_threads: Default::default(),
             last_stacks: LastStacks::new(),
             deferred: FxHashMap::default(),
+            incomplete: BTreeMap::new(),
             ends: FxHashMap::default(),
-            missing_info: BTreeMap::new(),
             labels: FxHashMap::default(),
             losses: Losses::default(),
             late_records: 0,
@@ -152,25 +177,34 @@ impl Collector {
         // Registers lead to more than the callchain has, and the calls that the CPU recorded may.
         let has_more = sample.regs_user().is_some() || sample.branches().is_some();
         let chain = sample.callchain().filter(|_| !has_more);
-        let next = chain.and_then(|chain| self.last_stacks.follow(&mut self.resolver, source, &chain));
-        if let Some(next) = next {
-            let end = self.resolver.end_of_callchain(self.last_stacks.locations(next.slot).len());
-            self.add_next(pid, &added, next, end);
+        let max_stack = self.builder.get_event(event).map_or(MAX_STACK_DEPTH, |event| event.max_stack);
+        self.resolver.set_max_stack(max_stack);
+        let next = chain.and_then(|chain| {
+            let (next, end) = self.last_stacks.follow(&mut self.resolver, source, &chain)?;
+            let ChainEnd { end, left_out, user_len, innermost } = end;
+            // The outermost frame comes first.
+            let locations = self.last_stacks.locations(next.slot);
+            let location = user_len.checked_sub(1).and_then(|at| locations.get(at));
+            let innermost = innermost.zip(location.copied());
+            Some((next, EndOf { pid, end, left_out, innermost }))
+        });
+        if let Some((next, end)) = next {
+            self.add_next(&added, next, end);
             return;
         }
         let resolved = self.resolver.resolve(sample);
-        let end = resolved.stack.end();
-        if let StackEnd::Deferred { cookie } = end {
+        if let StackEnd::Deferred { cookie } = resolved.stack.end() {
             let stack = resolved.stack.clone();
             self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
         } else {
+            let end = EndOf::new(pid, resolved.stack, resolved.locations, resolved.left_out);
             let next = self.last_stacks.replace(source, resolved.locations);
-            self.add_next(pid, &added, next, end);
+            self.add_next(&added, next, end);
         }
     }
 
     /// Adds a sample with the stack that is the last one now.
-    fn add_next(&mut self, pid: u32, sample: &profile::Sample, next: NextStack, end: StackEnd) {
+    fn add_next(&mut self, sample: &profile::Sample, next: NextStack, end: EndOf) {
         let locations = self.last_stacks.locations(next.slot);
         if let Some(tabulation) = &mut self.tabulation {
             let locations = locations.get(next.kept..).unwrap_or_default();
@@ -179,7 +213,7 @@ impl Collector {
             let stack = self.builder.stack_of(sample.thread, locations);
             self.builder.add(profile::Sample { stack, ..*sample });
         }
-        self.count_end(pid, end);
+        self.count_end(end);
         if self.tabulation.as_ref().is_some_and(Tabulation::is_full) {
             self.end_part();
         }
@@ -195,9 +229,10 @@ impl Collector {
     /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
     pub fn stack<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Option<StackId> {
         let resolved = self.resolver.resolve(sample);
-        let end = resolved.stack.end();
+        let pid = sample.pid().unwrap_or(0);
+        let end = EndOf::new(pid, resolved.stack, resolved.locations, resolved.left_out);
         let stack = self.builder.stack(resolved.locations);
-        self.count_end(sample.pid().unwrap_or(0), end);
+        self.count_end(end);
         stack
     }
 
@@ -207,11 +242,13 @@ impl Collector {
     }
 
     fn add_deferred(&mut self, deferred: Deferred) {
-        let Deferred { pid, stack, sample } = deferred;
+        let Deferred { pid, mut stack, sample } = deferred;
+        let left_out = self.resolver.leave_out_unmapped(pid, &mut stack);
         let locations = self.resolver.locate(pid, sample.time, &stack);
+        let end = EndOf::new(pid, &stack, locations, left_out);
         let source = Source { event: sample.event, thread: sample.thread, pid, time: sample.time };
         let next = self.last_stacks.replace(source, locations);
-        self.add_next(pid, &sample, next, stack.end());
+        self.add_next(&sample, next, end);
     }
 
     pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
@@ -243,27 +280,40 @@ impl Collector {
         thread
     }
 
-    /// Counts the end of a stack with those of the same remedy.
-    fn count_end(&mut self, pid: u32, end: StackEnd) {
-        let end = match end {
-            StackEnd::Complete | StackEnd::Unknown | StackEnd::AddressOnly => return,
-            StackEnd::Truncated { needed } => {
-                self.losses.needed_stack_bytes = self.losses.needed_stack_bytes.max(needed);
-                StackEnd::Truncated { needed: 0 }
+    /// Counts the end of a stack with those of the same reason.
+    fn count_end(&mut self, EndOf { pid, end, left_out, innermost }: EndOf) {
+        self.losses.left_out_addresses += left_out as u64;
+        match end {
+            StackEnd::Complete => self.losses.complete_stacks += 1,
+            StackEnd::AddressOnly => {}
+            StackEnd::Unknown => {
+                let lacks_caller = innermost
+                    .is_some_and(|(address, location)| self.resolver.lacks_caller(pid, address, location));
+                if lacks_caller {
+                    self.count_incomplete(LACKS_CALLER);
+                } else {
+                    self.losses.unverified_stacks += 1;
+                }
             }
-            StackEnd::NotCopied { .. } => StackEnd::NotCopied { address: 0 },
-            StackEnd::BadAddress { .. } => StackEnd::BadAddress { address: 0 },
-            StackEnd::Deferred { .. } => StackEnd::Deferred { cookie: 0 },
             StackEnd::NoUnwindInfo { address } => {
                 let reason = self.resolver.unwinder_mut().missing_info(pid, address);
-                let reason =
-                    reason.map_or_else(|| "no unwind information".to_owned(), |reason| reason.to_string());
-                *self.missing_info.entry(reason).or_default() += 1;
-                return;
+                let reason = reason.map_or_else(|| end.reason().to_string(), |reason| reason.to_string());
+                self.count_incomplete(&reason);
             }
-            end => end,
-        };
-        *self.ends.entry(end).or_default() += 1;
+            _ => {
+                if let StackEnd::Truncated { needed } = end {
+                    self.losses.needed_stack_bytes = self.losses.needed_stack_bytes.max(needed);
+                }
+                *self.ends.entry(end.reason()).or_default() += 1;
+            }
+        }
+    }
+
+    fn count_incomplete(&mut self, reason: &str) {
+        match self.incomplete.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => drop(self.incomplete.insert(reason.to_owned(), 1)),
+        }
     }
 
     /// Names all locations, and returns the profile of the samples since the last [`take`](Self::take). With
@@ -333,9 +383,9 @@ impl Collector {
         let tabulation = self.tabulation.take();
         let sums = tabulation.map(|tabulation| tabulation.finish(&mut self.resolver, &mut self.builder));
         let mut losses = std::mem::take(&mut self.losses);
-        let ends = self.ends.drain().map(|(end, count)| (count, text_of(end)));
-        let missing = std::mem::take(&mut self.missing_info).into_iter();
-        losses.incomplete_stacks = ends.chain(missing.map(|(reason, count)| (count, reason))).collect();
+        let ends = self.ends.drain().map(|(end, count)| (end.to_string(), count));
+        let incomplete = std::mem::take(&mut self.incomplete).into_iter().chain(ends);
+        losses.incomplete_stacks = incomplete.map(|(reason, count)| (count, reason)).collect();
         losses.incomplete_stacks.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
         let late = self.resolver.spaces().late_records();
         losses.late_records = late - std::mem::replace(&mut self.late_records, late);
@@ -348,17 +398,6 @@ impl Collector {
         let builder = std::mem::replace(&mut self.builder, next);
         let (locations, requested) = self.resolver.take();
         (PendingProfile { builder, locations, requested, losses }, sums)
-    }
-}
-
-/// Returns the text of an end without the address or size of one stack.
-fn text_of(end: StackEnd) -> String {
-    match end {
-        StackEnd::Truncated { .. } => "the copy of the stack is too short".to_owned(),
-        StackEnd::NotCopied { .. } => "a page of the stack was not in memory".to_owned(),
-        StackEnd::BadAddress { .. } => "the stack leads to a bad address".to_owned(),
-        StackEnd::Deferred { .. } => "the record with the user part is missing".to_owned(),
-        end => end.to_string(),
     }
 }
 
@@ -427,5 +466,47 @@ mod tests {
         }
         let rest = collector.finish();
         assert!(rest.samples().is_empty() && rest.losses().is_empty(), "{:?}", rest.losses());
+    }
+
+    #[test]
+    fn ends_of_stacks_are_counted_by_reason() {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cpu-clock", &attr()));
+        // Its callchains are cut at four addresses.
+        let short = collector.event(Event::new("cpu-clock", &attr().with_max_stack(4)));
+        let mmap = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(CpuMode::USER));
+        let mmap = mmap.pair(7, 7).words(&[0x1000, 0x1000, 0]).string(b"/no/such/file").finish();
+        add(&mut collector, event, &mmap);
+        let [kernel, user] = [CallchainContext::KERNEL, CallchainContext::USER].map(|marker| marker.0);
+        let chains: [(EventId, &[u64]); 9] = [
+            (event, &[user, 0x1000, 0x1100]),
+            (event, &[kernel, 0x10]),
+            (event, &[user, 0x1000, 0x5000, 0x6000]),
+            (event, &[kernel, 0x10, user, 0x1000, 0x5000]),
+            (event, &[user, 0x1000, 0x1100, 0x1100, 0x1100]),
+            (short, &[user, 0x1000, 0x1100, 0x1100, 0x1100]),
+            (short, &[user, 0x1000, 0x5000, 0x5000, 0x5000]),
+            (short, &[user, 0x1000, 0x1100]),
+            (event, &[]),
+        ];
+        for (event, chain) in chains {
+            add(&mut collector, event, &sample(1, chain));
+        }
+        let profile = collector.finish();
+        let losses = profile.losses();
+        let reason = |end: StackEnd| end.reason().to_string();
+        let expected = [
+            (2, reason(StackEnd::NoFramePointer)),
+            (1, reason(StackEnd::Limit { max_stack: 4 })),
+            (1, reason(StackEnd::FramePointerLoop)),
+        ];
+        assert_eq!(losses.incomplete_stacks, expected);
+        assert_eq!((losses.complete_stacks, losses.unverified_stacks), (0, 4));
+        assert_eq!(losses.left_out_addresses, 2 + 1 + 3);
+        // The addresses that were left out are no locations, whose names would be missing.
+        assert!(losses.unnamed_addresses.iter().all(|(_, reason)| !reason.contains("nothing was mapped")));
+        let longest = profile.samples().iter().map(|sample| profile.stack(sample.stack).count()).max();
+        assert_eq!(longest, Some(4));
     }
 }

@@ -1,7 +1,7 @@
 //! The last stack of each thread: the next one often has most of its callers.
 
 use perf_abi::{CallchainContext, CpuMode};
-use perf_symbols::StackFrame;
+use perf_symbols::{StackEnd, StackFrame};
 
 use super::resolver::{Resolver, Versions};
 use crate::profile::{EventId, LocationId, ThreadId};
@@ -35,6 +35,18 @@ pub(super) struct NextStack {
     pub(super) slot: Slot,
     /// The number of outermost frames that the stack before has, too; 0 if that was of another event or thread.
     pub(super) kept: usize,
+}
+
+/// The end of a callchain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChainEnd {
+    pub(super) end: StackEnd,
+    /// The outermost addresses that are no frames.
+    pub(super) left_out: usize,
+    /// The frames of user space.
+    pub(super) user_len: usize,
+    /// The address that was interrupted in user space.
+    pub(super) innermost: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -81,11 +93,20 @@ impl LastStacks {
         resolver: &mut Resolver,
         source: Source,
         chain: &[u64],
-    ) -> Option<NextStack> {
+    ) -> Option<(NextStack, ChainEnd)> {
         let (kernel, user) = split(chain)?;
         let versions = resolver.versions(source.pid);
         let slot = Slot::of(source.event, source.thread);
         let last = self.stacks.get_mut(slot.0)?;
+        let is_code = last.has_outermost(source, versions, user);
+        let (user_len, end) =
+            resolver.end_of_user_callchain(source.pid, kernel.len() + user.len(), user, is_code);
+        let left_out = user.len() - user_len;
+        if left_out > 0 && has_marker(user) {
+            last.clear();
+            return None;
+        }
+        let user = user.get(..user_len)?;
         let kept = last.keep(source, versions, kernel, user);
         let new_user = user.get(..user.len().saturating_sub(kept))?;
         let new_kernel = kernel.get(..kernel.len().saturating_sub(kept.saturating_sub(user.len())))?;
@@ -103,7 +124,10 @@ impl LastStacks {
                 resolver.locate_frame(version, source.pid, source.time, &frame)
             }));
         }
-        Some(NextStack { slot, kept })
+        Some((
+            NextStack { slot, kept },
+            ChainEnd { end, left_out, user_len, innermost: user.first().copied() },
+        ))
     }
 
     /// Makes a stack with these locations, the innermost first, the last one.
@@ -122,6 +146,14 @@ impl LastStack {
         (self.of, self.user_len) = (None, 0);
         self.addresses.clear();
         self.locations.clear();
+    }
+
+    /// Returns whether the outermost of some addresses is the caller that this stack has there, so that it is known to be one of
+    /// code. The only address of a stack can be none.
+    fn has_outermost(&self, source: Source, versions: Versions, user: &[u64]) -> bool {
+        let is_same =
+            self.of.is_some_and(|(_, thread, last)| (thread, last.user) == (source.thread, versions.user));
+        is_same && self.user_len > 1 && user.len() > 1 && user.last() == self.addresses.first()
     }
 
     /// Keeps the outermost frames that a callchain has too, and returns their number.
@@ -246,11 +278,21 @@ mod tests {
                 // Threads that have a slot in turn.
                 let (event, thread) = (EventId::next(event), ThreadId::next(pid as usize * SLOTS));
                 let source = Source { event, thread, pid, time: None };
-                let next = last_stacks.follow(&mut resolver, source, &chain).unwrap_or_else(|| {
+                let expected = model.resolve(&sample);
+                let followed = last_stacks.follow(&mut resolver, source, &chain);
+                if let Some((_, found)) = followed {
+                    let chain = sample.callchain().unwrap();
+                    let (end, user_len) = (expected.stack.end(), expected.stack.user().len());
+                    let left_out = chain.frames().count() - expected.stack.frames().len();
+                    let innermost = expected.stack.user().first().map(|frame| frame.address);
+                    prop_assert_eq!(found, ChainEnd { end, left_out, user_len, innermost });
+                }
+                let next = if let Some((next, _)) = followed {
+                    next
+                } else {
                     let resolved = resolver.resolve(&sample);
                     last_stacks.replace(source, resolved.locations)
-                });
-                let expected = model.resolve(&sample);
+                };
                 let mut locations = last_stacks.locations(next.slot).to_vec();
                 let (kept, found) = (&locations[..next.kept], &mut before[next.slot.index()]);
                 if next.kept > 0 {

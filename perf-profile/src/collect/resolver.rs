@@ -68,6 +68,9 @@ pub struct Resolver {
     has_monotonic_time: bool,
     /// Batches that are looked up at a time.
     max_batches: usize,
+    keeps_unmapped: bool,
+    /// Whether the caller of the innermost function is missing, by its location; `None` if nobody wants to know.
+    lacks_caller: Option<FxHashMap<LocationId, bool>>,
 }
 
 /// Locations with the names that were asked for.
@@ -195,6 +198,8 @@ pub struct Resolved<'a> {
     pub stack: &'a Stack,
     /// The location of each frame of the stack, the innermost first.
     pub locations: &'a [LocationId],
+    /// The outermost addresses of the callchain that are no frames: see [`Stack::leave_out_unmapped`].
+    pub left_out: usize,
 }
 
 impl Resolver {
@@ -226,6 +231,8 @@ impl Resolver {
             answered: 0,
             has_monotonic_time: false,
             max_batches: MAX_BATCHES,
+            keeps_unmapped: false,
+            lacks_caller: None,
         }
     }
 
@@ -234,6 +241,24 @@ impl Resolver {
     #[must_use]
     pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
         self.has_monotonic_time = is_monotonic;
+        self
+    }
+
+    /// Keeps all addresses of callchains, also those at the outer end at which there is no code, as the perf tool prints them. By default,
+    /// they are [left out](Stack::leave_out_unmapped).
+    #[must_use]
+    pub fn with_unmapped_frames(mut self) -> Self {
+        self.keeps_unmapped = true;
+        self
+    }
+
+    /// Looks for callchains in which the caller of the innermost function is missing, because this function has no frame
+    /// pointer: see [`Unwinder::has_frame_pointer`]. A [`Collector`](super::Collector) counts them as incomplete stacks.
+    ///
+    /// It reads the unwind information of the files, for a recording: a program that reads rings has no time for this.
+    #[must_use]
+    pub fn with_missing_callers(mut self) -> Self {
+        self.lacks_caller = Some(FxHashMap::default());
         self
     }
 
@@ -294,6 +319,7 @@ impl Resolver {
         self.by_address = Addresses::default();
         self.by_place.clear();
         self.objects.clear();
+        self.lacks_caller.iter_mut().for_each(FxHashMap::clear);
         self.answered += self.requested.len() as u64;
         (std::mem::take(&mut self.locations), std::mem::take(&mut self.requested))
     }
@@ -310,9 +336,11 @@ impl Resolver {
     pub fn resolve<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Resolved<'_> {
         let mut stack = std::mem::take(&mut self.stack);
         self.unwinder.unwind(&self.spaces, sample, &mut stack);
-        self.locate(sample.pid().unwrap_or(0), sample.time(), &stack);
+        let pid = sample.pid().unwrap_or(0);
+        let left_out = self.leave_out_unmapped(pid, &mut stack);
+        self.locate(pid, sample.time(), &stack);
         self.stack = stack;
-        Resolved { stack: &self.stack, locations: &self.found }
+        Resolved { stack: &self.stack, locations: &self.found, left_out }
     }
 
     /// Returns the locations of a stack of a process: for one that was completed by a later record.
@@ -375,9 +403,36 @@ impl Resolver {
         location
     }
 
-    /// Returns the end of a callchain with this number of addresses.
-    pub(super) fn end_of_callchain(&self, addresses: usize) -> StackEnd {
-        self.stack.end_of_callchain(addresses)
+    /// Returns how many of the user addresses of a callchain are frames, and its end: [`Stack::end_of_user_callchain`]. The
+    /// outermost one may be known as one of code.
+    pub(super) fn end_of_user_callchain(
+        &self,
+        pid: u32,
+        addresses: usize,
+        user: &[u64],
+        is_code: bool,
+    ) -> (usize, StackEnd) {
+        self.stack
+            .end_of_user_callchain(addresses, user, |addr| is_code || self.spaces.may_be_code(pid, addr))
+    }
+
+    /// Sets the most addresses of a callchain of the samples that follow.
+    pub(super) fn set_max_stack(&mut self, addresses: u16) {
+        self.stack.set_max_stack(addresses);
+    }
+
+    /// Leaves out the outermost addresses of a callchain that are no frames, and returns their number.
+    pub(super) fn leave_out_unmapped(&self, pid: u32, stack: &mut Stack) -> usize {
+        if self.keeps_unmapped { 0 } else { stack.leave_out_unmapped(&self.spaces, pid) }
+    }
+
+    /// Returns whether the caller of the innermost function of a callchain is missing, if that is
+    /// [looked for](Self::with_missing_callers).
+    pub(super) fn lacks_caller(&mut self, pid: u32, address: u64, location: LocationId) -> bool {
+        let Some(lacks_caller) = &mut self.lacks_caller else { return false };
+        *lacks_caller
+            .entry(location)
+            .or_insert_with(|| self.unwinder.has_frame_pointer(&self.spaces, pid, address) == Some(false))
     }
 
     /// Names the locations that have no name yet.

@@ -12,10 +12,17 @@ pub struct Losses {
     pub late_records: u64,
     /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
     pub broken_waits: u64,
-    /// Samples by the end of their stack, the most frequent first. Stacks that are complete, and callchains, which end
-    /// without a reason, are not among them.
+    /// Samples by the reason why their stack is incomplete, the most frequent first.
     pub incomplete_stacks: Vec<(u64, String)>,
-    /// The least bytes of stack copy that lead to the next frame of each truncated stack; 0 if no stack is truncated.
+    /// Samples whose stack reached the outermost function. No loss.
+    pub complete_stacks: u64,
+    /// Samples whose stack ends without a reason, as callchains do: nothing proves that they are complete. No loss.
+    pub unverified_stacks: u64,
+    /// Addresses that were left out at the outer end of the incomplete stacks, because no code is mapped there: see
+    /// [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
+    pub left_out_addresses: u64,
+    /// The least bytes of stack copy that lead to the next frame of each truncated stack, a multiple of 8 that an event can ask for;
+    /// 0 if no stack is truncated. The frames after it may need more.
     pub needed_stack_bytes: u64,
     /// Addresses without a name by reason, the most frequent first.
     pub unnamed_addresses: Vec<(u64, String)>,
@@ -23,10 +30,68 @@ pub struct Losses {
     pub missing_files: Vec<String>,
 }
 
+const INCOMPLETE_STACKS: &str = "incomplete_stacks";
+
+/// A list of reasons of one kind of loss, with the number of each: returned by [`Losses::reasons`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reasons<'a> {
+    /// The name of the field of [`Losses`].
+    pub key: &'static str,
+    /// The noun of the count 1.
+    pub one: &'static str,
+    /// The noun of other counts.
+    pub several: &'static str,
+    /// The reasons, the most frequent first.
+    pub list: &'a [(u64, String)],
+    /// How many there are in all, with those without a loss; 0 if that was not counted.
+    pub total: u64,
+}
+
+impl Reasons<'_> {
+    /// Returns a count with its noun, such as `3 incomplete stacks of 10`.
+    pub fn counted(&self, count: u64) -> String {
+        let noun = if count == 1 { self.one } else { self.several };
+        match self.total {
+            0 => format!("{count} {noun}"),
+            total => format!("{count} {noun} of {total}"),
+        }
+    }
+}
+
 impl Losses {
+    /// Returns the lists of counted reasons. A new kind of them is a field and a row here: texts and JSON follow from it.
+    pub fn reasons(&self) -> impl Iterator<Item = Reasons<'_>> {
+        let counts = [self.complete_stacks, self.unverified_stacks].into_iter();
+        let counts = counts.chain(self.incomplete_stacks.iter().map(|(count, _)| *count));
+        let stacks = counts.fold(0, u64::saturating_add);
+        [
+            Reasons {
+                key: INCOMPLETE_STACKS,
+                one: "incomplete stack",
+                several: "incomplete stacks",
+                list: &self.incomplete_stacks,
+                total: stacks,
+            },
+            Reasons {
+                key: "unnamed_addresses",
+                one: "address without a name",
+                several: "addresses without a name",
+                list: &self.unnamed_addresses,
+                total: 0,
+            },
+        ]
+        .into_iter()
+    }
+
     /// Returns whether nothing is missing.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self
+            == Self {
+                complete_stacks: self.complete_stacks,
+                unverified_stacks: self.unverified_stacks,
+                ..Self::default()
+            }
     }
 
     /// Returns a line of text for each kind of loss and each missing file.
@@ -42,16 +107,15 @@ impl Losses {
         lines.extend(counted(self.late_records, "record came out of order", "records came out of order"));
         let (wait, waits) = ("wait of a thread has an unknown end", "waits of threads have an unknown end");
         lines.extend(counted(self.broken_waits, wait, waits));
-        for (count, reason) in &self.incomplete_stacks {
-            let stacks = counted(*count, "incomplete stack", "incomplete stacks");
-            lines.extend(stacks.map(|stacks| format!("{stacks}: {reason}")));
-        }
-        let (byte, bytes) = ("byte of stack copy", "bytes of stack copy");
-        let needed = counted(self.needed_stack_bytes, byte, bytes);
-        lines.extend(needed.map(|bytes| format!("{bytes} would lead to the next frames")));
-        for (count, reason) in &self.unnamed_addresses {
-            let addresses = counted(*count, "address without a name", "addresses without a name");
-            lines.extend(addresses.map(|addresses| format!("{addresses}: {reason}")));
+        for reasons in self.reasons() {
+            let line = |(count, reason): &(u64, String)| format!("{}: {reason}", reasons.counted(*count));
+            lines.extend(reasons.list.iter().map(line));
+            if reasons.key == INCOMPLETE_STACKS && self.needed_stack_bytes > 0 {
+                let needed = self.needed_stack_bytes;
+                lines.push(format!(
+                    "copies of the stack of at least {needed} bytes, and at most 65528, lead to more frames"
+                ));
+            }
         }
         lines.extend(self.missing_files.iter().map(|file| format!("missing file: {file}")));
         lines
@@ -70,17 +134,21 @@ mod tests {
             late_records: count,
             broken_waits: count,
             incomplete_stacks: vec![(count, "short".to_owned())],
-            needed_stack_bytes: count,
+            complete_stacks: count,
+            unverified_stacks: count,
+            left_out_addresses: count,
+            needed_stack_bytes: 9000,
             unnamed_addresses: vec![(count, "no file".to_owned())],
             missing_files: vec!["/lib/a".to_owned()],
         };
+        let needed = "copies of the stack of at least 9000 bytes, and at most 65528, lead to more frames";
         let one = [
             "1 record was lost",
             "1 sample was lost",
             "1 record came out of order",
             "1 wait of a thread has an unknown end",
-            "1 incomplete stack: short",
-            "1 byte of stack copy would lead to the next frames",
+            "1 incomplete stack of 3: short",
+            needed,
             "1 address without a name: no file",
             "missing file: /lib/a",
         ];
@@ -90,12 +158,14 @@ mod tests {
             "2 samples were lost",
             "2 records came out of order",
             "2 waits of threads have an unknown end",
-            "2 incomplete stacks: short",
-            "2 bytes of stack copy would lead to the next frames",
+            "2 incomplete stacks of 6: short",
+            needed,
             "2 addresses without a name: no file",
             "missing file: /lib/a",
         ];
         assert_eq!(losses(2).lines(), several);
         assert!(Losses::default().lines().is_empty());
+        let complete = Losses { complete_stacks: 2, unverified_stacks: 3, ..Losses::default() };
+        assert!(complete.lines().is_empty() && complete.is_empty() && !losses(1).is_empty());
     }
 }

@@ -8,12 +8,12 @@ mod stacks;
 
 use std::iter;
 
-use perf_abi::{Attr, EventType, Sampling, Software};
+use perf_abi::{Attr, EventType, MAX_STACK_DEPTH, Sampling, Software};
 
 pub use builder::ProfileBuilder;
 pub use ids::{EventId, FunctionId, LocationId, ObjectId, StackId, StringId, ThreadId};
 pub use locations::{Frame, Function, Location, Locations, Object, UNKNOWN};
-pub use losses::Losses;
+pub use losses::{Losses, Reasons};
 
 use stacks::Stacks;
 
@@ -49,6 +49,8 @@ pub struct Event {
     pub period: u64,
     /// Whether a sample is a span of time, which starts at the time of the sample and has its value as length, in ns.
     pub is_span: bool,
+    /// The most addresses of a callchain: `sample_max_stack` of the attr, or the default of the kernel.
+    pub max_stack: u16,
 }
 
 impl Event {
@@ -61,12 +63,14 @@ impl Event {
             _ => 1,
         };
         let unit = if is_clock { Unit::Nanoseconds } else { Unit::Count };
-        Self { name: name.into(), unit, period, is_span: false }
+        let max_stack = if attr.sample_max_stack == 0 { MAX_STACK_DEPTH } else { attr.sample_max_stack };
+        Self { name: name.into(), unit, period, is_span: false, max_stack }
     }
 
     /// Makes an event of this name whose samples are spans of time, such as waits.
     pub fn spans(name: impl Into<String>) -> Self {
-        Self { name: name.into(), unit: Unit::Nanoseconds, period: 1, is_span: true }
+        let (unit, max_stack) = (Unit::Nanoseconds, MAX_STACK_DEPTH);
+        Self { name: name.into(), unit, period: 1, is_span: true, max_stack }
     }
 }
 

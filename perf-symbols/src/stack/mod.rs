@@ -432,7 +432,7 @@ impl Stack {
     }
 
     /// Returns the end of a callchain with this number of addresses: whether that is [the limit](Self::with_max_stack).
-    pub fn end_of_callchain(&self, addresses: usize) -> StackEnd {
+    fn end_of_callchain(&self, addresses: usize) -> StackEnd {
         let max_stack = self.limit;
         // A longer callchain shows that the kernel permits more.
         if addresses == usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }

@@ -93,7 +93,7 @@ impl SourceOptions {
         let is_chosen = self.events.choose(&names).map_err(|error| records.error(&error))?;
         let filter = self.filter.filter(&about)?;
         let has_filter = !filter.is_empty();
-        let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?;
+        let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?.with_missing_callers();
         let mut collector = collector(resolver)?;
         let events: Vec<_> = about
             .events()

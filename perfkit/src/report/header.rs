@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_profile::{Event, Profile, Unit};
+use perf_profile::{Event, Losses, Profile, Unit};
 
 use crate::message::{count, shown};
 use crate::recording::{About, sample_count};
@@ -27,9 +27,24 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
         writeln!(out, "# {}", shown(line))?;
     }
     if losses.is_empty() {
-        writeln!(out, "# nothing was lost, all stacks are complete and all addresses have names")?;
+        writeln!(out, "# {}", without_losses(profile.losses(), !profile.samples().is_empty()))?;
     }
     Ok(())
+}
+
+/// Returns what can be said of a profile without losses. Nothing proves that a callchain is complete.
+fn without_losses(losses: &Losses, has_samples: bool) -> String {
+    let stacks = match (losses.complete_stacks, losses.unverified_stacks) {
+        (0, 0) => None,
+        (_, 0) => Some("all stacks are complete"),
+        _ => Some("no stack is known to be incomplete"),
+    };
+    let names = has_samples.then_some("all addresses have names");
+    let clauses: Vec<_> = [Some("nothing was lost"), stacks, names].into_iter().flatten().collect();
+    match &clauses[..] {
+        [clauses @ .., last] if !clauses.is_empty() => format!("{} and {last}", clauses.join(", ")),
+        clauses => clauses.concat(),
+    }
 }
 
 /// Returns a value of an event with its unit.
@@ -40,5 +55,27 @@ pub(crate) fn value(event: &Event, value: u64) -> String {
             format!("{seconds}.{:03} s", rest / 1_000_000)
         }
         _ => format!("{value} events"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_without_losses_has_what_was_counted() {
+        let text = |complete, unverified, has_samples| {
+            let mut losses = Losses::default();
+            (losses.complete_stacks, losses.unverified_stacks) = (complete, unverified);
+            without_losses(&losses, has_samples)
+        };
+        assert_eq!(
+            text(9, 0, true),
+            "nothing was lost, all stacks are complete and all addresses have names"
+        );
+        let unverified = "nothing was lost, no stack is known to be incomplete and all addresses have names";
+        assert_eq!((text(0, 9, true), text(1, 9, true)), (unverified.to_owned(), unverified.to_owned()));
+        assert_eq!(text(0, 0, true), "nothing was lost and all addresses have names");
+        assert_eq!(text(0, 0, false), "nothing was lost");
     }
 }

@@ -88,17 +88,22 @@ pub(crate) fn cost(cost: Cost) -> Value {
 
 /// Returns what a profile lacks.
 pub(crate) fn losses(losses: &Losses) -> Value {
-    let reasons = |list: &[(u64, String)]| -> Vec<Value> {
-        list.iter().map(|(count, reason)| json!({"count": count, "reason": reason})).collect()
-    };
-    json!({
-        "lost_records": losses.lost_records,
-        "lost_samples": losses.lost_samples,
-        "late_records": losses.late_records,
-        "broken_waits": losses.broken_waits,
-        "incomplete_stacks": reasons(&losses.incomplete_stacks),
-        "needed_stack_bytes": losses.needed_stack_bytes,
-        "unnamed_addresses": reasons(&losses.unnamed_addresses),
-        "missing_files": losses.missing_files,
-    })
+    let counts = [
+        ("lost_records", losses.lost_records),
+        ("lost_samples", losses.lost_samples),
+        ("late_records", losses.late_records),
+        ("broken_waits", losses.broken_waits),
+        ("complete_stacks", losses.complete_stacks),
+        ("unverified_stacks", losses.unverified_stacks),
+        ("left_out_addresses", losses.left_out_addresses),
+        ("needed_stack_bytes", losses.needed_stack_bytes),
+    ];
+    let counts = counts.into_iter().map(|(key, count)| (key, count.into()));
+    let reasons = losses.reasons().map(|reasons| {
+        let list = reasons.list.iter().map(|(count, reason)| json!({"count": count, "reason": reason}));
+        (reasons.key, list.collect())
+    });
+    let files = ("missing_files", losses.missing_files.clone().into());
+    let all = counts.chain(reasons).chain([files]);
+    all.map(|(key, value): (&str, Value)| (key.to_owned(), value)).collect()
 }

@@ -75,7 +75,8 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         (finder.is_local() && formats.any(PrintFormat::has_functions)).then(Kallsyms::of_this_kernel);
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
-        resolver: resolver(&about, finder, !options.no_inline)?,
+        // As the perf tool prints them.
+        resolver: resolver(&about, finder, !options.no_inline)?.with_unmapped_frames(),
         name_width: names.max().unwrap_or(0),
         has_ns: options.ns,
         payload: Vec::new(),
@@ -360,7 +361,9 @@ impl Printer<'_> {
         }
         if truncated > 0 {
             let stacks = count(truncated, "cut stack");
-            note(format_args!("{stacks}: copies of {needed} bytes would lead to the next frame of each"));
+            note(format_args!(
+                "{stacks}: copies of at least {needed} bytes, and at most 65528, lead to more frames"
+            ));
         }
         for (addresses, reason) in self.resolver.symbolizer().counts().reasons() {
             note(format_args!("{} without a name: {reason}", count(addresses, "address")));

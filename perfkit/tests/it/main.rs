@@ -25,6 +25,8 @@ mod recording_input;
 mod report;
 mod script;
 mod shells;
+#[cfg(feature = "flamegraph")]
+mod stacks;
 mod stat;
 mod stat_values;
 #[path = "../support/mod.rs"]

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use perf_abi::{Attr, AttrFlags, CpuMode, Misc, RecordType, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, feature, format::Feature};
@@ -35,6 +35,23 @@ impl Made {
         let attr = attr.with_period(1000).with_flags(AttrFlags::SAMPLE_ID_ALL);
         let event = RecordedEvent::new(attr, name).with_ids([1]);
         Self { attr, event, words: Vec::new(), time: 1_000_000_000, build_ids: Vec::new() }
+    }
+
+    /// Makes an empty recording with callchains.
+    pub(crate) fn with_callchains() -> Self {
+        let mut made = Self::new();
+        made.attr = made.attr.with_sample_type(SampleType::CALLCHAIN);
+        made.event = RecordedEvent::new(made.attr, "cpu-clock").with_ids([1]);
+        made
+    }
+
+    /// Adds a sample in user space with the addresses of its callchain, the innermost first.
+    pub(crate) fn callchain(&mut self, pid: u32, addresses: &[u64]) {
+        self.time += 1000;
+        let chain = [&[CallchainContext::USER.0][..], addresses].concat();
+        let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
+        let sample = sample.tid(pid, pid).ip(addresses.first().copied().unwrap_or(0)).time(self.time);
+        self.words.extend(sample.cpu(0).period(1000).callchain(&chain).finish());
     }
 
     fn add(&mut self, builder: RecordBuilder, pid: u32) {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::io::{self, Write};
+use std::panic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -96,6 +97,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    print_uncaught_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return arguments::report(&error),
@@ -131,6 +133,16 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Leaves out the text of panics that are caught: what they leave without a name or a caller is counted in the losses.
+fn print_uncaught_panics() {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !perf_symbols::is_panic_caught() {
+            print(info);
+        }
+    }));
 }
 
 fn success((): ()) -> ExitCode {

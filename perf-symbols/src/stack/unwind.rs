@@ -1,7 +1,6 @@
 //! The user part of a stack, from sampled registers and a copy of the stack.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use perf_abi::regs::Architecture;
 use perf_decode::{Layout, Sample};
@@ -11,6 +10,7 @@ use super::machine::{Arm64, X86_64};
 use super::reader::StackCopy;
 use super::walker::Walker;
 use super::{Stack, StackEnd, UserSource};
+use crate::caught::caught;
 use crate::{AddressSpaces, FileFinder};
 
 /// Follows user stacks by the unwind information of files, which compilers write for exceptions (`.eh_frame`), for
@@ -21,7 +21,7 @@ use crate::{AddressSpaces, FileFinder};
 /// that leads into executable memory. Machines are x86-64 and arm64; the recording may be of another machine than this one.
 ///
 /// Sections of files are foreign bytes: entries with loops are refused, and a panic of the library that reads them is
-/// caught and counted ([`panics`](Self::panics)), after the panic hook has run. Its time is linear in the number of frames.
+/// caught and counted ([`panics`](Self::panics)): see [`is_panic_caught`](crate::is_panic_caught). Its time is linear in the number of frames.
 ///
 /// Use one with one [`AddressSpaces`].
 ///
@@ -117,19 +117,19 @@ impl Unwinder {
         };
         let copy = StackCopy::new(&copy, 8 * sample.words().len() as u64);
         let (options, walker) = (&self.options, &mut self.walker);
-        let walk = catch_unwind(AssertUnwindSafe(|| match walker {
+        let walk = caught(|| match walker {
             AnyWalker::X86_64(walker) => walker.start(options, spaces, pid, &regs, copy, stack),
             AnyWalker::Arm64(walker) => walker.start(options, spaces, pid, &regs, copy, stack),
             AnyWalker::Unsupported => None,
-        }));
+        });
         match walk {
-            Ok(Some(end)) => stack.end = end,
+            Some(Some(end)) => stack.end = end,
             // A callchain is better than nothing.
-            Ok(None) if matches!(stack.source, UserSource::None | UserSource::Address) => {
+            Some(None) if matches!(stack.source, UserSource::None | UserSource::Address) => {
                 stack.end = StackEnd::Unsupported;
             }
-            Ok(None) => {}
-            Err(_) => {
+            Some(None) => {}
+            None => {
                 stack.end = StackEnd::Panicked;
                 self.recover();
             }
@@ -142,12 +142,12 @@ impl Unwinder {
     /// The callchain has the caller's caller after such an address, or what another value of the register leads to.
     pub fn has_frame_pointer(&mut self, spaces: &AddressSpaces, pid: u32, address: u64) -> Option<bool> {
         let (options, walker) = (&self.options, &mut self.walker);
-        let found = catch_unwind(AssertUnwindSafe(|| match walker {
+        let found = caught(|| match walker {
             AnyWalker::X86_64(walker) => walker.has_frame_pointer(options, spaces, pid, address),
             AnyWalker::Arm64(walker) => walker.has_frame_pointer(options, spaces, pid, address),
             AnyWalker::Unsupported => None,
-        }));
-        found.unwrap_or_else(|_| {
+        });
+        found.unwrap_or_else(|| {
             self.recover();
             None
         })

@@ -47,7 +47,7 @@ fuzz_target!(|bytes: &[u8]| {
         sections.push((*name, 0, section));
         rest = after;
     }
-    let file = ObjectFile::from_memory("fuzzed", elf(62, &sections).into()).expect("headers of its own");
+    let file = ObjectFile::from_memory("fuzzed", elf(62, &sections).into()).expect("whole headers");
     let finder = FileFinder::remote().with_symfs("/nonexistent");
     let found = Arc::new(finder.find_debug_file(file));
     let Ok(mut symbols) = ElfSymbols::read(&finder, found, Some(1 << 20)) else { return };

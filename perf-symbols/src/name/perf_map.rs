@@ -10,7 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Code;
 use super::query::Unnamed;
 use crate::file::foreign::{self, LastLink};
+use crate::space::ProcessMappings;
 use crate::space::map::RangeMap;
+use crate::{Mapping, ObjectKind};
 
 /// Bytes that are read at most. A JVM with 100 000 methods writes about 10 MB.
 const MAX_LEN: u64 = 256 << 20;
@@ -55,8 +57,14 @@ impl PerfMap {
     ///
     /// Why the file cannot be read. Only a regular file is opened.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let (file, metadata) = foreign::open(path, LastLink::Follow)?;
-        MapFile { file, metadata }.read()
+        Self::read_file(foreign::open(path, LastLink::Follow)?.0)
+    }
+
+    fn read_file(file: File) -> io::Result<Self> {
+        let mut text = Vec::new();
+        // The file may grow while it is read.
+        file.take(MAX_LEN).read_to_end(&mut text)?;
+        Ok(Self::parse(text))
     }
 
     /// Returns the first address and the name of the function that an address is in.
@@ -81,30 +89,17 @@ impl PerfMap {
     }
 }
 
-/// An open perf map.
-pub(super) struct MapFile {
-    file: File,
-    metadata: Metadata,
-}
-
-impl MapFile {
-    pub(super) fn len(&self) -> u64 {
-        self.metadata.len()
-    }
-
-    pub(super) fn read(self) -> io::Result<PerfMap> {
-        let mut text = Vec::new();
-        // The file may grow while it is read.
-        self.file.take(MAX_LEN).read_to_end(&mut text)?;
-        Ok(PerfMap::parse(text))
-    }
-}
-
-/// Opens the perf map of a process on this machine, if there is one. The reason if it is not used: its author cannot be trusted
-/// with names, or it was left by an earlier process with the same id.
+/// Reads the perf map of a process on this machine, if there is one that is the process's own, and it has not the length that
+/// is known. Returns its length, too; the reason if it is not used.
 ///
-/// A process in a container writes it by the id that it has there, into its own `/tmp`.
-pub(super) fn open(pid: u32) -> Result<Option<MapFile>, Unnamed> {
+/// A process in a container writes it by the id that it has there, into its own `/tmp`. A map whose author is not known to be the
+/// user of the process, because that has ended, is used if its functions lie in the code of the process: nobody else can know where that
+/// was. `code` has the mappings of the process.
+pub(super) fn read_if_new(
+    pid: u32,
+    code: &ProcessMappings,
+    known_len: Option<u64>,
+) -> Result<Option<(u64, PerfMap)>, Unnamed> {
     let process = Process::read(pid);
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     let in_root = foreign::open_in_root(
@@ -115,15 +110,95 @@ pub(super) fn open(pid: u32) -> Result<Option<MapFile>, Unnamed> {
     let here = || foreign::open(Path::new(&format!("/tmp/perf-{pid}.map")), LastLink::Refuse);
     let mut refused = None;
     for (file, metadata) in [in_root.ok(), here().ok()].into_iter().flatten() {
-        if !process.is_author_trusted(&metadata) {
-            refused = Some(Unnamed::ForeignPerfMap);
-        } else if process.began.is_some_and(|began| is_older(&metadata, began)) {
+        if process.began.is_some_and(|began| is_older(&metadata, began)) {
             refused = Some(Unnamed::OldPerfMap);
-        } else {
-            return Ok(Some(MapFile { file, metadata }));
+            continue;
         }
+        if known_len == Some(metadata.len()) {
+            return Ok(None);
+        }
+        let Ok(map) = PerfMap::read_file(file) else { continue };
+        let placed = Placed::count(&map, code);
+        // Without one in the code, the id was another process's when the map was written.
+        let is_own = if process.is_author_trusted(&metadata) { placed.inside > 0 } else { placed.is_proof() };
+        if is_own {
+            return Ok(Some((metadata.len(), map)));
+        }
+        let is_old = process.is_author_trusted(&metadata);
+        refused = Some(if is_old { Unnamed::OldPerfMap } else { Unnamed::ForeignPerfMap });
     }
     refused.map_or(Ok(None), Err)
+}
+
+/// Perf maps in `/tmp` that are looked at, and bytes of each.
+const MAX_CANDIDATES: usize = 256;
+const MAX_CANDIDATE_LEN: u64 = 16 << 20;
+
+/// Reads the perf map whose functions lie in the code of a process that has ended, if there is one such. Its id in a namespace
+/// of process ids, which the name of the map has, has ended with that. `address` is one of the functions'.
+pub(super) fn read_of_ended_namespace(
+    pid: u32,
+    address: u64,
+    code: &ProcessMappings,
+) -> Option<(u64, PerfMap)> {
+    if Process::read(pid).user.is_some() {
+        return None;
+    }
+    let names = fs::read_dir("/tmp").ok()?.flatten().map(|entry| entry.path());
+    let is_map = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let id = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
+        id.is_some_and(|id| id.parse::<u32>().is_ok())
+    };
+    let files = names.filter(is_map).take(MAX_CANDIDATES);
+    let mut found = files.filter_map(|path| {
+        let (file, metadata) = foreign::open(&path, LastLink::Refuse).ok()?;
+        let map = (metadata.len() <= MAX_CANDIDATE_LEN).then(|| PerfMap::read_file(file).ok())??;
+        let is_own = map.find(address).is_some() && Placed::count(&map, code).is_proof();
+        is_own.then_some((metadata.len(), map))
+    });
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// How many functions of a map lie in the code that a process wrote at run time.
+#[derive(Debug, PartialEq, Eq)]
+struct Placed {
+    inside: u64,
+    all: u64,
+    /// Bytes of such code.
+    code: u64,
+}
+
+/// Bits of the addresses of mappings that the kernel chooses at random: 28 of pages on x86-64, and the pages themselves.
+const RANDOM_BITS: u32 = 40;
+/// Bits that somebody who does not know the addresses would have to guess.
+const PROOF_BITS: u64 = 24;
+
+impl Placed {
+    fn count(map: &PerfMap, code: &ProcessMappings) -> Self {
+        let is_code = |address| code.find(address).is_some_and(is_runtime_code);
+        let is_inside = |function: &&Function| is_code(function.start) && is_code(function.end - 1);
+        Self {
+            inside: map.functions.iter().filter(is_inside).count() as u64,
+            all: map.functions.len() as u64,
+            code: code
+                .iter()
+                .filter(|mapping| is_runtime_code(mapping))
+                .map(|mapping| mapping.end() - mapping.start())
+                .sum(),
+        }
+    }
+
+    /// Returns whether nobody but the process can have written the map: enough functions are where only it knows that code is,
+    /// and they are not a few among many that were spread over all addresses.
+    fn is_proof(&self) -> bool {
+        let bits = RANDOM_BITS.saturating_sub(self.code.max(1).ilog2());
+        self.inside.saturating_mul(bits.into()) >= PROOF_BITS && self.inside >= self.all.div_ceil(4)
+    }
+}
+
+fn is_runtime_code(mapping: &Mapping) -> bool {
+    mapping.is_executable() && !matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso)
 }
 
 /// Returns whether names by the owner of a file may be shown for a process: it is the user of the process, this user, or root.
@@ -196,6 +271,9 @@ fn function(line: &[u8], at: usize) -> Option<Function> {
 mod tests {
     use std::fmt::Write;
 
+    use perf_abi::{Attr, CpuMode, Misc, RecordType, Software};
+    use perf_decode::testing::builder::RecordBuilder;
+    use perf_decode::{RawRecord, SampleLayout};
     use proptest::prelude::*;
 
     use super::*;
@@ -214,56 +292,95 @@ mod tests {
         assert_eq!((map.len(), map.is_empty(), PerfMap::default().is_empty()), (2, false, true));
     }
 
+    /// A process that wrote 64 KiB of code.
+    fn code(pid: u32) -> ProcessMappings {
+        let mut spaces = crate::AddressSpaces::new();
+        let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
+        let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+        for (words, path) in
+            [([0x7f12_3456_0000, 0x1_0000, 0], &b"//anon"[..]), ([0x40_0000, 0x10_0000, 0], b"/bin/a")]
+        {
+            let record =
+                RecordBuilder::new(RecordType::MMAP, user).pair(pid, pid).words(&words).string(path).finish();
+            spaces.update(&RawRecord::from_words(&record).unwrap().decode(&layout).unwrap());
+        }
+        spaces.process_mappings(pid).expect("the process")
+    }
+
+    const OWN: &str = "7f1234560000 40 f\n7f1234560040 40 g\n";
+    /// Of a program that is not loaded at random.
+    const OF_A_FILE: &str = "400000 40 f\n";
+
     /// Writes the perf map of a process, changes it, and opens it.
-    fn opened(pid: u32, change: impl FnOnce(&Path)) -> Result<Option<usize>, Unnamed> {
+    fn opened(pid: u32, text: &str, change: impl FnOnce(&Path)) -> Result<Option<usize>, Unnamed> {
         let path = PathBuf::from(format!("/tmp/perf-{pid}.map"));
-        fs::write(&path, "1000 10 f\n").expect("a file");
+        fs::write(&path, text).expect("a file");
         change(&path);
-        let found = open(pid);
+        let found = read_if_new(pid, &code(pid), None);
         let _ = fs::remove_file(&path);
-        Ok(found?.map(|file| file.read().expect("the map").len()))
+        Ok(found?.map(|(_, map)| map.len()))
     }
 
     #[test]
-    fn map_of_a_process_belongs_to_its_user_and_its_time() {
+    fn map_of_a_process_is_of_its_time_and_its_code() {
         let pid = std::process::id();
-        assert!(matches!(open(pid), Ok(None)));
-        assert_eq!(opened(pid, |_| {}), Ok(Some(1)));
+        assert!(matches!(read_if_new(pid, &code(pid), None), Ok(None)));
+        assert_eq!(opened(pid, OWN, |_| {}), Ok(Some(2)));
         let set_time = |path: &Path, time| {
             let file = File::options().write(true).open(path).expect("the map");
             file.set_modified(time).expect("the time of a file");
         };
         let hour = Duration::from_secs(3600);
-        let old = opened(pid, |path| set_time(path, SystemTime::now() - 24 * 365 * hour));
+        let old = opened(pid, OWN, |path| set_time(path, SystemTime::now() - 24 * 365 * hour));
         assert_eq!(old, Err(Unnamed::OldPerfMap));
         // It is still being written.
-        assert_eq!(opened(pid, |path| set_time(path, SystemTime::now() + hour)), Ok(Some(1)));
+        assert_eq!(opened(pid, OWN, |path| set_time(path, SystemTime::now() + hour)), Ok(Some(2)));
+        for text in ["0 7fffffffffff all\n", "7f9999990000 40 f\n", OF_A_FILE, ""] {
+            assert_eq!(opened(pid, text, |_| {}), Err(Unnamed::OldPerfMap), "{text}");
+        }
     }
 
+    /// The id of a process that has ended: nobody knows whose it was.
+    const ENDED: u32 = 4_194_399;
+
     #[test]
-    fn map_of_another_user_is_refused_unless_the_process_is_his() {
+    fn map_of_another_user_is_refused_unless_only_the_process_can_have_written_it() {
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped: only root can give files away");
             return;
         }
         let give = |path: &Path| std::os::unix::fs::chown(path, Some(65534), None).expect("another owner");
-        assert_eq!(opened(std::process::id(), give), Err(Unnamed::ForeignPerfMap));
-        // It has ended: nobody knows whose it was.
-        assert_eq!(opened(4_194_399, give), Err(Unnamed::ForeignPerfMap));
-        assert_eq!(opened(4_194_399, |_| {}), Ok(Some(1)));
+        assert_eq!(opened(ENDED, OWN, give), Ok(Some(2)));
+        assert_eq!(opened(ENDED, OF_A_FILE, give), Err(Unnamed::ForeignPerfMap));
+        let mut guesses = String::from(OWN);
+        for index in 0..1000_u64 {
+            writeln!(guesses, "{:x} 40 f", 0x7f00_0000_0000 + index * 0x1_0000_0000).expect("a string");
+        }
+        assert_eq!(opened(ENDED, &guesses, give), Err(Unnamed::ForeignPerfMap));
         let mut sleep = std::process::Command::new("sleep");
         let mut child =
             std::os::unix::process::CommandExt::uid(sleep.arg("100"), 65534).spawn().expect("a process");
-        let his = opened(child.id(), give);
+        let his = opened(child.id(), &guesses, give);
         let _ = (child.kill(), child.wait());
-        assert_eq!(his, Ok(Some(1)));
+        assert_eq!(his, Ok(Some(1002)));
+    }
+
+    #[test]
+    fn map_of_a_process_in_a_namespace_that_ended_has_another_id() {
+        let path = PathBuf::from("/tmp/perf-4294967291.map");
+        fs::write(&path, OWN).expect("a file");
+        let found = [0x7f12_3456_0010, 0x7f12_3456_1000]
+            .map(|address| read_of_ended_namespace(ENDED, address, &code(ENDED)).is_some());
+        let of_living = read_of_ended_namespace(std::process::id(), 0x7f12_3456_0010, &code(ENDED));
+        let _ = fs::remove_file(&path);
+        assert_eq!((found, of_living.is_some()), ([true, false], false));
     }
 
     #[test]
     fn link_in_place_of_a_map_is_ignored() {
         let path = PathBuf::from("/tmp/perf-4294967290.map");
         std::os::unix::fs::symlink("/etc/passwd", &path).expect("a link");
-        let found = open(4_294_967_290);
+        let found = read_if_new(4_294_967_290, &code(1), None);
         let _ = fs::remove_file(&path);
         assert!(matches!(found, Ok(None)));
     }

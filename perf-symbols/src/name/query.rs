@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::elf::NoLines;
 use crate::file::NotFoundKind;
-use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, StackFrame, Unlocated};
+use crate::space::ProcessMappings;
+use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, ObjectKind, StackFrame, Unlocated};
 
 /// An address with its place at the time of a sample, to be named by a [`Symbolizer`](crate::Symbolizer) now or later.
 ///
@@ -27,6 +28,8 @@ pub(super) enum Target {
         mapping: Mapping,
         build_id: Option<BuildId>,
         jitdump: Option<MappedObject>,
+        /// All mappings of the process, for memory without a file.
+        all: Option<ProcessMappings>,
     },
     KernelSymbol {
         start: u64,
@@ -50,6 +53,9 @@ impl Query {
                 mapping: mapping.clone(),
                 build_id: spaces.build_id(mapping.object()),
                 jitdump: spaces.jitdump(pid).cloned(),
+                all: (mapping.object().kind() != ObjectKind::File)
+                    .then(|| spaces.process_mappings(pid))
+                    .flatten(),
             },
             Ok(Location::KernelSymbol(symbol)) => {
                 Target::KernelSymbol { start: symbol.start(), name: symbol.name.clone() }
@@ -159,10 +165,11 @@ pub enum Unnamed {
     File(NotFoundKind),
     /// Code that was written at run time, and no perf map or jitdump has it.
     NoPerfMap,
-    /// Code that was written at run time. There is a perf map of its process id, which is older than the process.
+    /// Code that was written at run time. There is a perf map of its process id, which is older than the process, or has no
+    /// function in its code.
     OldPerfMap,
-    /// Code that was written at run time. There is a perf map of its process id, and its author is not the user of the process,
-    /// or that is not known, because the process has ended.
+    /// Code that was written at run time. There is a perf map of its process id, and its owner is not the user of the process; or that
+    /// is not known, because the process has ended, and the functions are not where only the process knows that its code is.
     ForeignPerfMap,
     /// The file loads nothing at the address.
     OutsideSegments,
@@ -203,8 +210,8 @@ impl fmt::Display for Unnamed {
                 "code written at run time; /tmp/perf-PID.map is of an earlier process with this id"
             }
             Self::ForeignPerfMap => {
-                "code written at run time; /tmp/perf-PID.map is another user's than the process's, or the process has ended: \
-                 read the recording as that user, or give the map to root by chown"
+                "code written at run time; /tmp/perf-PID.map belongs to another user, and nothing proves that the process wrote it: \
+                 read the recording as that user, or while the process runs"
             }
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",

@@ -18,7 +18,7 @@ use super::symbolizer::{FileSymbols, NameCounts, OpenSymbols};
 use crate::caught::caught;
 use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
 use crate::generations::Generations;
-use crate::space::FileKey;
+use crate::space::{FileKey, ProcessMappings};
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
 /// Files whose symbols are kept, and bytes in all, if the symbolizer was given no others.
@@ -125,21 +125,22 @@ impl Worker {
                 Target::Kernel { text, build_id, mapping } => {
                     self.kernel(text.as_ref(), *build_id, mapping.as_ref(), query.addr)
                 }
-                Target::User { mapping, build_id, jitdump } => match self.file(query.pid, mapping, *build_id)
-                {
-                    None => {
-                        runtime.push((query, jitdump.as_ref(), index));
-                        Err(Unnamed::NoPerfMap)
-                    }
-                    Some(file) => match self.known(&file, mapping, query.addr) {
-                        Ok(answer) => answer,
-                        Err(address) => {
-                            let entry = pending.entry(file.number).or_insert_with(|| (file, Vec::new()));
-                            entry.1.push((address, index));
-                            Err(Unnamed::NoSymbol)
+                Target::User { mapping, build_id, jitdump, .. } => {
+                    match self.file(query.pid, mapping, *build_id) {
+                        None => {
+                            runtime.push((query, jitdump.as_ref(), index));
+                            Err(Unnamed::NoPerfMap)
                         }
-                    },
-                },
+                        Some(file) => match self.known(&file, mapping, query.addr) {
+                            Ok(answer) => answer,
+                            Err(address) => {
+                                let entry = pending.entry(file.number).or_insert_with(|| (file, Vec::new()));
+                                entry.1.push((address, index));
+                                Err(Unnamed::NoSymbol)
+                            }
+                        },
+                    }
+                }
             };
             answers.push(answer);
         }
@@ -293,7 +294,7 @@ impl Worker {
                 return Ok(symbols(&name, query.addr - start));
             }
         }
-        let map = self.perf_map(query.pid)?;
+        let map = self.perf_map(query)?;
         let (start, name) = map.find(query.addr).ok_or(Unnamed::NoPerfMap)?;
         Ok(symbols(name, query.addr - start))
     }
@@ -315,34 +316,37 @@ impl Worker {
         self.jitdumps.get_mut(&key)
     }
 
-    /// Returns the perf map of a process, read again if it has grown.
-    fn perf_map(&mut self, pid: u32) -> Result<&PerfMap, Unnamed> {
-        if self.finder.is_local() && self.fresh_perf_maps.insert(pid) {
-            self.update_perf_map(pid);
+    /// Returns the perf map of the process of an address, read again if it has grown.
+    fn perf_map(&mut self, query: &Query) -> Result<&PerfMap, Unnamed> {
+        let Target::User { all: Some(code), .. } = &query.target else { return Err(Unnamed::NoPerfMap) };
+        if self.finder.is_local() && self.fresh_perf_maps.insert(query.pid) {
+            self.update_perf_map(query.pid, query.addr, code);
         }
-        match self.perf_maps.get(&pid) {
+        match self.perf_maps.get(&query.pid) {
             Some((_, map)) => Ok(map),
-            None => Err(self.refused_maps.get(&pid).copied().unwrap_or(Unnamed::NoPerfMap)),
+            None => Err(self.refused_maps.get(&query.pid).copied().unwrap_or(Unnamed::NoPerfMap)),
         }
     }
 
-    fn update_perf_map(&mut self, pid: u32) {
-        // A process that ended takes its folder away, and what was read stays.
-        let file = match perf_map::open(pid) {
-            Ok(Some(file)) => file,
-            Ok(None) => return,
-            Err(refused) => {
-                self.refused_maps.insert(pid, refused);
-                return;
+    fn update_perf_map(&mut self, pid: u32, address: u64, code: &ProcessMappings) {
+        let known = self.perf_maps.get(&pid).map(|(len, _)| *len);
+        let found = match perf_map::read_if_new(pid, code, known) {
+            Ok(None) if known.is_none() && !self.refused_maps.contains_key(&pid) => {
+                let found = perf_map::read_of_ended_namespace(pid, address, code);
+                found.ok_or(Unnamed::NoPerfMap).map(Some)
             }
+            found => found,
         };
-        let len = file.len();
-        if self.perf_maps.get(&pid).is_some_and(|(before, _)| *before == len) {
-            return;
-        }
-        if let Ok(map) = file.read() {
-            let bytes = map.bytes();
-            self.perf_maps.insert(pid, (len, map), bytes);
+        match found {
+            Ok(Some((len, map))) => {
+                let bytes = map.bytes();
+                self.perf_maps.insert(pid, (len, map), bytes);
+            }
+            // A process that ended takes its folder away, and what was read stays.
+            Ok(None) => {}
+            Err(reason) => {
+                self.refused_maps.insert(pid, reason);
+            }
         }
     }
 

@@ -62,6 +62,35 @@ struct Process {
     jitdump: Option<MappedObject>,
 }
 
+/// The mappings of a process at one time. A clone copies a pointer.
+#[cfg(feature = "names")]
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessMappings {
+    version: u64,
+    mappings: RangeMap<Mapping>,
+}
+
+#[cfg(feature = "names")]
+impl ProcessMappings {
+    pub(crate) fn find(&self, address: u64) -> Option<&Mapping> {
+        self.mappings.get(address)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Mapping> {
+        self.mappings.iter()
+    }
+}
+
+#[cfg(feature = "names")]
+impl PartialEq for ProcessMappings {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version
+    }
+}
+
+#[cfg(feature = "names")]
+impl Eq for ProcessMappings {}
+
 #[derive(Debug)]
 struct Thread {
     pid: u32,
@@ -383,6 +412,13 @@ impl AddressSpaces {
     /// Returns the jitdump file of a process: a runtime maps the file in which it writes the functions that it compiles.
     pub fn jitdump(&self, pid: u32) -> Option<&MappedObject> {
         self.processes.get(&pid)?.jitdump.as_ref()
+    }
+
+    /// Returns all mappings of a process as they are now.
+    #[cfg(feature = "names")]
+    pub(crate) fn process_mappings(&self, pid: u32) -> Option<ProcessMappings> {
+        let process = self.processes.get(&pid)?;
+        Some(ProcessMappings { version: process.version, mappings: process.mappings.clone() })
     }
 
     /// Returns a number for the mappings of a process, which changes when they change; `None` if the process is unknown.

@@ -41,7 +41,7 @@ pub(super) struct NextStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChainEnd {
     pub(super) end: StackEnd,
-    /// The outermost addresses that are no frames.
+    /// The number of outermost addresses that are no frames.
     pub(super) left_out: usize,
     /// The frames of user space.
     pub(super) user_len: usize,
@@ -98,9 +98,9 @@ impl LastStacks {
         let versions = resolver.versions(source.pid);
         let slot = Slot::of(source.event, source.thread);
         let last = self.stacks.get_mut(slot.0)?;
-        let is_code = last.has_outermost(source, versions, user);
+        let known = last.count_known(source, versions, user);
         let (user_len, end) =
-            resolver.end_of_user_callchain(source.pid, kernel.len() + user.len(), user, is_code);
+            resolver.end_of_user_callchain(source.pid, kernel.len() + user.len(), user, versions.user, known);
         let left_out = user.len() - user_len;
         if left_out > 0 && has_marker(user) {
             last.clear();
@@ -148,12 +148,14 @@ impl LastStack {
         self.locations.clear();
     }
 
-    /// Returns whether the outermost of some addresses is the caller that this stack has there, so that it is known to be one of
-    /// code. The only address of a stack can be none.
-    fn has_outermost(&self, source: Source, versions: Versions, user: &[u64]) -> bool {
+    /// Returns how many of the outermost addresses of a callchain are callers in this stack, too, so that they are known as
+    /// addresses of code.
+    fn count_known(&self, source: Source, versions: Versions, user: &[u64]) -> usize {
         let is_same =
             self.of.is_some_and(|(_, thread, last)| (thread, last.user) == (source.thread, versions.user));
-        is_same && self.user_len > 1 && user.len() > 1 && user.last() == self.addresses.first()
+        // The innermost one can be anything.
+        let callers = self.addresses.get(..self.user_len.saturating_sub(1)).filter(|_| is_same);
+        callers.map_or(0, |callers| count_same(user, callers))
     }
 
     /// Keeps the outermost frames that a callchain has too, and returns their number.

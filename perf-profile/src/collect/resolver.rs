@@ -198,7 +198,7 @@ pub struct Resolved<'a> {
     pub stack: &'a Stack,
     /// The location of each frame of the stack, the innermost first.
     pub locations: &'a [LocationId],
-    /// The outermost addresses of the callchain that are no frames: see [`Stack::leave_out_unmapped`].
+    /// The number of outermost addresses of the callchain that are no frames: see [`Stack::leave_out_unmapped`].
     pub left_out: usize,
 }
 
@@ -403,17 +403,28 @@ impl Resolver {
         location
     }
 
-    /// Returns how many of the user addresses of a callchain are frames, and its end: [`Stack::end_of_user_callchain`]. The
-    /// outermost one may be known as one of code.
+    /// Returns how many of the user addresses of a callchain are frames, and its end: [`Stack::end_of_user_callchain`]. This
+    /// number of the outermost ones is known as addresses of code.
+    #[inline]
     pub(super) fn end_of_user_callchain(
         &self,
         pid: u32,
         addresses: usize,
         user: &[u64],
-        is_code: bool,
+        version: VersionId,
+        known: usize,
     ) -> (usize, StackEnd) {
-        self.stack
-            .end_of_user_callchain(addresses, user, |addr| is_code || self.spaces.may_be_code(pid, addr))
+        let unknown = user.len().saturating_sub(known);
+        self.stack.end_of_user_callchain(addresses, user, |index, addr| {
+            index >= unknown || self.is_code(version, addr) || self.spaces.may_be_code(pid, addr)
+        })
+    }
+
+    /// Returns whether an address was found in an object before.
+    #[inline]
+    fn is_code(&self, version: VersionId, addr: u64) -> bool {
+        let location = self.by_address.last(version, addr);
+        location.is_some_and(|location| self.locations.get(location).object().is_some())
     }
 
     /// Sets the most addresses of a callchain of the samples that follow.

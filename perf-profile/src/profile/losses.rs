@@ -18,7 +18,7 @@ pub struct Losses {
     pub complete_stacks: u64,
     /// Samples whose stack ends without a reason, as callchains do: nothing proves that they are complete. No loss.
     pub unverified_stacks: u64,
-    /// Addresses that were left out at the outer end of the incomplete stacks, because no code is mapped there: see
+    /// Addresses of callchains that were left out, from the first one on at which no code is mapped: see
     /// [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
     pub left_out_addresses: u64,
     /// The least bytes of stack copy that lead to the next frame of each truncated stack, a multiple of 8 that an event can ask for;

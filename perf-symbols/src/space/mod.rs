@@ -56,6 +56,8 @@ struct Process {
     mappings: RangeMap<Mapping>,
     /// Equal versions have equal mappings; 0 has none.
     version: u64,
+    /// Whether the records have all mappings: the process began during the recording, or a tool wrote what was there before.
+    is_whole: bool,
     /// Those that appeared in records. More may run if the recording began after the process.
     threads: HashSet<u32>,
     namespaces: Option<Arc<[NamespaceLink]>>,
@@ -198,16 +200,19 @@ impl AddressSpaces {
     /// Records that a tool wrote about what was there before the recording have the time 0, and count like others.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         let is_late = self.move_time(record.time());
+        let is_before = record.time().unwrap_or(0) == 0;
         match record {
             Record::Mmap(mmap) => {
                 let range = mmap.addr()..mmap.addr().saturating_add(mmap.len());
                 let mapping = Mapping::new(range, mmap.pgoff(), MappedObject::new(mmap.filename()));
-                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping.with_executable(mmap.is_executable()));
+                let mapping = mapping.with_executable(mmap.is_executable());
+                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping, is_before);
             }
             Record::Mmap2(mmap) => {
                 let range = mmap.addr()..mmap.addr().saturating_add(mmap.len());
                 let mapping = Mapping::new(range, mmap.pgoff(), object_of(mmap));
-                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping.with_executable(mmap.is_executable()));
+                let mapping = mapping.with_executable(mmap.is_executable());
+                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping, is_before);
             }
             Record::Comm(comm) => self.name_thread(comm),
             Record::Fork(fork) => self.fork(fork),
@@ -237,7 +242,7 @@ impl AddressSpaces {
         is_late
     }
 
-    fn map(&mut self, misc: Misc, pid: u32, tid: u32, mapping: Mapping) {
+    fn map(&mut self, misc: Misc, pid: u32, tid: u32, mapping: Mapping, is_before: bool) {
         match misc.cpu_mode() {
             CpuMode::KERNEL => self.kernel.map(mapping),
             CpuMode::GUEST_KERNEL => self.guest_kernels.entry(pid).or_default().map(mapping),
@@ -246,6 +251,7 @@ impl AddressSpaces {
                 let version = self.versions;
                 let process = self.process_of(pid, tid);
                 process.version = version;
+                process.is_whole |= is_before;
                 if mapping.object().is_jitdump() {
                     process.jitdump = Some(mapping.object().clone());
                 }
@@ -279,6 +285,7 @@ impl AddressSpaces {
             });
             let process = self.process_of(pid, tid);
             (process.mappings, process.version, process.jitdump) = (RangeMap::default(), 0, None);
+            process.is_whole = true;
             for other in others {
                 self.end_thread(other);
             }
@@ -297,6 +304,7 @@ impl AddressSpaces {
                 let copy = Process {
                     mappings: parent.mappings.clone(),
                     version: parent.version,
+                    is_whole: parent.is_whole,
                     threads: HashSet::new(),
                     namespaces: parent.namespaces.clone(),
                     jitdump: parent.jitdump.clone(),
@@ -385,11 +393,13 @@ impl AddressSpaces {
         }
     }
 
-    /// Returns whether an address in user space can be one of code: it is in executable memory, or nothing is known of the
-    /// mappings of the process.
+    /// Returns whether an address in user space can be one of code: it is in executable memory, or the records do not have all
+    /// mappings of the process. They do if it began during the recording, or if the tool wrote what it had mapped before.
     pub fn may_be_code(&self, pid: u32, addr: u64) -> bool {
         self.processes.get(&pid).is_none_or(|process| {
-            process.mappings.len() == 0 || process.mappings.get(addr).is_some_and(Mapping::is_executable)
+            // An event may record no mappings at all.
+            let is_known = process.is_whole && process.mappings.len() > 0;
+            !is_known || process.mappings.get(addr).is_some_and(Mapping::is_executable)
         })
     }
 

@@ -216,6 +216,30 @@ fn version_changes_with_the_mappings_and_is_shared_after_a_fork() {
 }
 
 #[test]
+fn address_is_no_code_only_in_a_process_whose_mappings_are_all_known() {
+    let map = |pid, start| mmap(CpuMode::USER, pid, pid, [start, 0x1000, 0], "/bin/a");
+    let mut spaces = AddressSpaces::new();
+    // A tool writes what was there before without a time.
+    update(&mut spaces, map(1, 0x1000), 0);
+    // A library of a process of which nothing else is known, as of other users.
+    update(&mut spaces, map(2, 0x1000), 10);
+    for (pid, ppid) in [(3, 1), (4, 2)] {
+        fork(pid, ppid).apply(&mut spaces);
+    }
+    for pid in 1..=5 {
+        assert!(spaces.may_be_code(pid, 0x1000), "process {pid}");
+        assert_eq!(spaces.may_be_code(pid, 0x5000), ![1, 3].contains(&pid), "process {pid}");
+    }
+    Change::Comm { pid: 4, tid: 4, is_exec: true }.apply(&mut spaces);
+    assert!(spaces.may_be_code(4, 0x5000), "no mapping is recorded");
+    update(&mut spaces, map(4, 0x1000), 20);
+    assert!(spaces.may_be_code(4, 0x1000) && !spaces.may_be_code(4, 0x5000));
+    let heap = RecordBuilder::new(RecordType::MMAP, Misc::MMAP_DATA.with_cpu_mode(CpuMode::USER));
+    update(&mut spaces, heap.pair(4, 4).words(&[0x7000, 0x1000, 0]).string(b"[heap]"), 30);
+    assert!(!spaces.may_be_code(4, 0x7000));
+}
+
+#[test]
 fn exec_of_a_thread_ends_the_other_threads_and_their_mappings() {
     let thread = Change::Fork { pid: 1, ppid: 1, tid: 5, ptid: 1, is_exec: false };
     // The thread takes the id of the process before its name changes.

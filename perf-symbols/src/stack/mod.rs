@@ -375,14 +375,15 @@ impl Stack {
         true
     }
 
-    /// Removes the outermost frames of a callchain at which there is no code, so that they are no return addresses, and returns
-    /// their number. [`end`](Self::end) has the reason then.
+    /// Removes the frames of a callchain from the first return address on at which there is no code, and returns their
+    /// number. [`end`](Self::end) has the reason then.
     ///
     /// A function without frame pointers has another value in the register, which the kernel takes for the address of a
-    /// frame. What it reads there is most often no address of code; it can point to itself, so that the callchain has the same
-    /// address a hundred times. A recursion has addresses of code, and stays.
+    /// frame. What it reads there is most often no address of code, and leads to no frame. It can point to itself, so that
+    /// the callchain has the same address a hundred times. A recursion has addresses of code, and stays.
     ///
-    /// The innermost frame stays in any case, as do frames of other origin and of processes whose mappings are unknown.
+    /// The innermost frame stays in any case, as do frames of other origin, and those of processes whose mappings are
+    /// [not all known](AddressSpaces::may_be_code).
     pub fn leave_out_unmapped(&mut self, spaces: &AddressSpaces, pid: u32) -> usize {
         if !matches!(self.source, UserSource::Callchain | UserSource::Deferred) {
             return 0;
@@ -391,7 +392,8 @@ impl Stack {
         let addresses =
             if self.source == UserSource::Deferred { self.user().len() } else { self.frames.len() };
         let user: Vec<_> = self.user().iter().map(|frame| frame.address).collect();
-        let (kept, end) = self.end_of_user_callchain(addresses, &user, |addr| spaces.may_be_code(pid, addr));
+        let (kept, end) =
+            self.end_of_user_callchain(addresses, &user, |_, addr| spaces.may_be_code(pid, addr));
         let left_out = user.len() - kept;
         if left_out > 0 {
             self.frames.truncate(self.user_start + kept);
@@ -402,22 +404,16 @@ impl Stack {
 
     /// Returns how many of the user addresses of a callchain [`leave_out_unmapped`](Self::leave_out_unmapped) keeps, and the end of
     /// the rest: for who has no use for frames. The callchain has this number of addresses in all, and `is_code` is asked for the
-    /// addresses to look up.
+    /// index and the address to look up of each but the first.
     pub fn end_of_user_callchain(
         &self,
         addresses: usize,
         user: &[u64],
-        mut is_code: impl FnMut(u64) -> bool,
+        mut is_code: impl FnMut(usize, u64) -> bool,
     ) -> (usize, StackEnd) {
-        let mut kept = user.len();
-        let mut last = None;
-        while let Some(&address) = user.get(1..kept).and_then(<[u64]>::last) {
-            if last != Some(address) && is_code(address.saturating_sub(1)) {
-                break;
-            }
-            last = Some(address);
-            kept -= 1;
-        }
+        let mut callers = user.iter().enumerate().skip(1);
+        let cut = callers.find(|&(index, address)| !is_code(index, address.saturating_sub(1)));
+        let kept = cut.map_or(user.len(), |(index, _)| index);
         let end = self.end_of_callchain(addresses);
         let left_out = user.get(kept..).unwrap_or_default();
         let is_filled = matches!(end, StackEnd::Limit { .. }) && left_out.len() >= MIN_LOOP;

@@ -151,7 +151,7 @@ fn spaces() -> AddressSpaces {
 }
 
 #[test]
-fn outermost_addresses_without_code_are_left_out() {
+fn addresses_from_the_first_without_code_on_are_left_out() {
     let (spaces, end) = (spaces(), StackEnd::Unknown);
     let nowhere = StackEnd::NoFramePointer;
     for (chain, kept, end) in [
@@ -162,8 +162,8 @@ fn outermost_addresses_without_code_are_left_out() {
         (&[USER, 0x1000, 0x2000], 2, end),
         (&[USER, 0x1000, 0x2001], 1, nowhere),
         (&[USER, 0x1000, 0x1010, 0x9010], 2, nowhere),
-        // Only the outer end is known to be wrong.
-        (&[USER, 0x1000, 0x5000, 0x1010], 3, end),
+        // The words after a wrong one are found by it.
+        (&[USER, 0x1000, 0x5000, 0x1010], 1, nowhere),
         // The interrupted address is true, whatever is there.
         (&[USER, 0x5000], 1, end),
         (&[USER, 0x5000, 0x6000], 1, nowhere),
@@ -200,6 +200,7 @@ fn frame_pointer_that_points_to_itself_is_left_out_and_a_recursion_stays() {
         assert_eq!(filled(&[], &[0x1000, 0x1010], 0x5000, max_stack), (2, StackEnd::FramePointerLoop));
         // The elements of a list.
         assert_eq!(filled(&[], &[0x1000, 0x5010], 0x5000, max_stack), (1, StackEnd::NoFramePointer));
+        assert_eq!(filled(&[], &[0x1000, 0x5000], 0x1010, max_stack), (1, StackEnd::NoFramePointer));
         // One call of a function by itself, as deep as the kernel follows it.
         assert_eq!(filled(&[], &[0x1000, 0x1010], 0x1020, max_stack), (usize::from(max_stack), limit));
     }

@@ -175,6 +175,13 @@ impl ObjectFile {
         self.headers.machine
     }
 
+    /// Returns the address in the file's symbol table at which a program begins; `None` if it
+    /// has none.
+    #[cfg(feature = "unwind")]
+    pub(crate) fn entry_point(&self) -> Option<u64> {
+        Some(self.headers.entry_point).filter(|address| *address != 0)
+    }
+
     pub(super) fn debug_link(&self) -> Option<&DebugLink> {
         self.headers.debug_link.as_ref()
     }

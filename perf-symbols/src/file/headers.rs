@@ -21,9 +21,14 @@ const MAX_HEADERS: u64 = 16 << 20;
 const ZDEBUG_HEADER: u64 = 12;
 
 /// The part of the headers that an [`ObjectFile`](super::ObjectFile) keeps, also when it is closed.
-#[cfg_attr(not(feature = "names"), allow(dead_code, reason = "only the reader of symbols needs all of them"))]
+#[cfg_attr(
+    not(all(feature = "names", feature = "unwind")),
+    allow(dead_code, reason = "not each feature needs all of them")
+)]
 pub(super) struct Headers {
     pub(super) machine: u16,
+    /// 0 if there is none.
+    pub(super) entry_point: u64,
     pub(super) is_64: bool,
     pub(super) endian: Endianness,
     /// Before it is linked: its addresses are those of its sections.
@@ -122,6 +127,7 @@ impl Headers {
         }
         Ok(Self {
             machine: header.e_machine(endian).0,
+            entry_point: header.e_entry(endian).into(),
             is_64: header.is_type_64(),
             endian,
             is_relocatable: header.e_type(endian) == elf::ET_REL,

@@ -1,7 +1,6 @@
 //! The unwind information of one file.
 
 use std::fmt;
-use std::io::Read as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -191,7 +190,7 @@ impl<M: Machine> UnwindInfo<M> {
         let addresses = sections.frames.len() / BYTES_OF_ADDRESS;
         let addresses = addresses.clamp(*KNOWN_ADDRESSES.start(), *KNOWN_ADDRESSES.end());
         let known = vec![(0, Entry::Missing); addresses].into();
-        let entry_point = entry_point(object);
+        let entry_point = object.entry_point();
         Ok(Self { file: found.into_closed(), unwinder, len, sections, known, entry_point })
     }
 
@@ -218,14 +217,6 @@ impl<M: Machine> UnwindInfo<M> {
     pub(super) fn is_entry_function(&self, address: u64) -> bool {
         self.entry_point.is_some_and(|start| address.wrapping_sub(start) < ENTRY_FUNCTION)
     }
-}
-
-/// Reads the address at which a program begins from the header of the file: 64-bit files have it after 24 bytes.
-fn entry_point(file: &ObjectFile) -> Option<u64> {
-    let mut header = [0; 32];
-    file.reader().read_exact(&mut header).ok()?;
-    let address = header.last_chunk().map(|bytes| u64::from_le_bytes(*bytes))?;
-    (address != 0).then_some(address)
 }
 
 impl Sections {

@@ -235,6 +235,10 @@ impl fmt::Display for StackEndReason {
 /// ([`CALL_STACK`](BranchSampleType::CALL_STACK)) if they are deeper than the user callchain; a deferred user callchain; or
 /// the address of the sample alone. `Unwinder` (feature `unwind`) follows registers and stack copies.
 ///
+/// The stack of a [precise](Sample::exact_ip) sample begins at the address of the sample, in place of the first one of the
+/// callchain: the kernel follows the stack from where the interrupt came, which is some instructions after the event, and may
+/// be in another function. If it came in the kernel after an event in user space, the kernel part is left out.
+///
 /// Fill the same value for each sample: it keeps its memory.
 ///
 /// ```
@@ -278,6 +282,8 @@ pub struct Stack {
     source: UserSource,
     end: StackEnd,
     limit: u16,
+    /// The address of a precise sample in user space, with which each user part begins.
+    exact_user: Option<u64>,
 }
 
 impl Default for Stack {
@@ -295,6 +301,7 @@ impl Stack {
             source: UserSource::None,
             end: StackEnd::Unknown,
             limit: MAX_STACK_DEPTH,
+            exact_user: None,
         }
     }
 
@@ -350,6 +357,11 @@ impl Stack {
         if self.frames.is_empty() {
             self.push_address(mode, sample.ip());
         }
+        let exact = sample.ip().filter(|_| sample.exact_ip());
+        self.exact_user = exact.filter(|_| mode == CpuMode::USER);
+        if let Some(address) = exact {
+            self.begin_at(StackFrame { mode, address, is_return_address: false });
+        }
         let is_call_stack =
             sample.layout().sample_layout().branch_sample_type().contains(BranchSampleType::CALL_STACK);
         if let Some(branches) = sample.branches().filter(|_| is_call_stack) {
@@ -368,8 +380,8 @@ impl Stack {
         // The CPU may have recorded more calls than frame pointers lead to.
         if ips.len() >= self.user().len() {
             self.start_user(UserSource::Deferred);
-            for &ip in ips {
-                self.push_user(ip, true);
+            for (index, &ip) in ips.iter().enumerate() {
+                self.push_user(self.exact_user.filter(|_| index == 0).unwrap_or(ip), true);
             }
         }
         true
@@ -466,6 +478,24 @@ impl Stack {
         }
         if self.end == StackEnd::Unknown {
             self.end = StackEnd::AddressOnly;
+        }
+    }
+
+    /// Replaces the interrupted address, the innermost one of its mode, and what ran after it in other modes.
+    fn begin_at(&mut self, exact: StackFrame) {
+        let is_user = exact.mode == CpuMode::USER;
+        let same_mode = self.frames.iter().position(|frame| frame.mode == exact.mode);
+        let after = same_mode.unwrap_or(if is_user { self.user_start } else { 0 });
+        self.frames.drain(..after);
+        self.user_start -= after;
+        if let Some(interrupted) = self.frames.first_mut().filter(|_| same_mode.is_some()) {
+            *interrupted = exact;
+        } else {
+            self.frames.insert(0, exact);
+            self.user_start += usize::from(!is_user);
+        }
+        if is_user && self.source == UserSource::None {
+            self.source = UserSource::Address;
         }
     }
 

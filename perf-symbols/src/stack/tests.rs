@@ -29,6 +29,15 @@ fn stack_of(mode: CpuMode, ip: u64, chain: &[u64]) -> Stack {
     stack
 }
 
+/// The stack of a precise sample.
+fn exact_stack_of(mode: CpuMode, ip: u64, chain: &[u64]) -> Stack {
+    let attr = attr(SampleType::empty());
+    let misc = Misc::EXACT_IP.with_cpu_mode(mode);
+    let mut stack = Stack::new();
+    fill(&mut stack, &attr, SampleBuilder::new(&attr).misc(misc).ip(ip).callchain(chain));
+    stack
+}
+
 fn add_deferred(stack: &mut Stack, cookie: u64, ips: &[u64]) -> bool {
     let layout = SampleLayout::new(&attr(SampleType::empty()));
     let count = ips.len() as u64;
@@ -69,6 +78,69 @@ fn sample_without_callchain_is_its_address() {
     assert_eq!(stack.end(), StackEnd::AddressOnly);
     let stack = stack_of(CpuMode::KERNEL, 0x10, &[KERNEL]);
     assert_eq!((text(stack.kernel()), stack.user_source()), ("KERNEL 10".to_string(), UserSource::None));
+}
+
+#[test]
+fn stack_of_a_precise_sample_begins_at_its_address() {
+    let [kernel, user] = [CpuMode::KERNEL, CpuMode::USER];
+    for (mode, ip, chain, expected) in [
+        // The interrupt came later, in the same function or another one.
+        (user, 0x1000, &[USER, 0x1010, 0x2000][..], "USER 1000, USER 2000<"),
+        (user, 0x1000, &[USER, 0x1000, 0x2000], "USER 1000, USER 2000<"),
+        (
+            kernel,
+            0x10,
+            &[KERNEL, 0x18, 0x20, USER, 0x1000, 0x2000],
+            "KERNEL 10, KERNEL 20<, USER 1000, USER 2000<",
+        ),
+        // It came after the system call or the fault: the kernel did not call the user's code.
+        (user, 0x1000, &[KERNEL, 0x18, 0x20, USER, 0x1010, 0x2000], "USER 1000, USER 2000<"),
+        (user, 0x1000, &[KERNEL, 0x18, 0x20], "USER 1000"),
+        // It came after the return from the kernel.
+        (kernel, 0x10, &[USER, 0x1010, 0x2000], "KERNEL 10, USER 1010, USER 2000<"),
+        (kernel, 0x10, &[], "KERNEL 10"),
+    ] {
+        let stack = exact_stack_of(mode, ip, chain);
+        assert_eq!(text(stack.frames()), expected);
+        let is_user = |frame: &StackFrame| frame.mode == CpuMode::USER;
+        assert!(stack.user().iter().all(is_user) && !stack.kernel().iter().any(is_user), "{expected}");
+    }
+    assert_eq!(exact_stack_of(user, 0x1000, &[KERNEL, 0x18]).user_source(), UserSource::Address);
+    assert_eq!(exact_stack_of(user, 0x1000, &[USER, 0x1010]).user_source(), UserSource::Callchain);
+}
+
+#[test]
+fn callchain_of_a_precise_sample_is_cut_by_the_addresses_that_the_kernel_wrote() {
+    let attr = attr(SampleType::empty());
+    let misc = Misc::EXACT_IP.with_cpu_mode(CpuMode::USER);
+    let mut stack = Stack::new().with_max_stack(4);
+    fill(
+        &mut stack,
+        &attr,
+        SampleBuilder::new(&attr).misc(misc).ip(1).callchain(&[KERNEL, 7, 8, USER, 2, 3]),
+    );
+    assert_eq!(
+        (text(stack.frames()), stack.end()),
+        ("USER 1, USER 3<".into(), StackEnd::Limit { max_stack: 4 })
+    );
+}
+
+#[test]
+fn later_parts_of_a_precise_sample_begin_at_its_address_too() {
+    let mut stack = exact_stack_of(CpuMode::USER, 0x1000, &[KERNEL, 0x18, DEFERRED, 7]);
+    assert_eq!((text(stack.frames()), stack.end()), ("USER 1000".into(), StackEnd::Deferred { cookie: 7 }));
+    assert!(add_deferred(&mut stack, 7, &[0x1010, 0x2000]));
+    assert_eq!(text(stack.frames()), "USER 1000, USER 2000<");
+    let mut stack = exact_stack_of(CpuMode::KERNEL, 0x10, &[KERNEL, 0x18, DEFERRED, 7]);
+    assert!(add_deferred(&mut stack, 7, &[0x1010, 0x2000]));
+    assert_eq!(text(stack.frames()), "KERNEL 10, USER 1010, USER 2000<");
+    // The calls that the CPU recorded.
+    let with_calls = attr(SampleType::BRANCH_STACK)
+        .with_branch_sample_type(BranchSampleType::USER | BranchSampleType::CALL_STACK);
+    let sample = SampleBuilder::new(&with_calls).misc(Misc::EXACT_IP.with_cpu_mode(CpuMode::USER)).ip(0x1000);
+    let calls = [[0x2005, 0x1000, 0], [0x3005, 0x2000, 0]];
+    fill(&mut stack, &with_calls, sample.callchain(&[KERNEL, 0x18]).branches(&calls, None, &[]));
+    assert_eq!(text(stack.frames()), "USER 1000, USER 2005, USER 3005");
 }
 
 #[test]

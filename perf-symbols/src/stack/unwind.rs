@@ -223,6 +223,17 @@ mod tests {
         words: &[u64],
         asked: u64,
     ) -> Stack {
+        unwind_as(Misc::empty(), unwinder, abi, registers, words, asked)
+    }
+
+    fn unwind_as(
+        misc: Misc,
+        unwinder: &mut Unwinder,
+        abi: RegsAbi,
+        registers: &Registers,
+        words: &[u64],
+        asked: u64,
+    ) -> Stack {
         let mask = registers.iter().fold(0, |mask, (number, _)| mask | 1 << number);
         let fields = SampleType::TID | SampleType::IP | SampleType::CALLCHAIN;
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields).with_regs_user(mask);
@@ -234,8 +245,8 @@ mod tests {
         bytes.resize(valid.max(asked) as usize, 0);
         let values: Vec<_> = registers.iter().map(|&(_, value)| value).collect();
         let chain = [CallchainContext::KERNEL.0, 0x10];
-        let sample = SampleBuilder::new(&attr).misc(user).tid(PID, PID).ip(1).callchain(&chain);
-        let sample = sample.regs_user(abi.0, &values).stack_user(&bytes, valid).finish();
+        let sample = SampleBuilder::new(&attr).misc(misc.with_cpu_mode(CpuMode::USER)).tid(PID, PID).ip(1);
+        let sample = sample.callchain(&chain).regs_user(abi.0, &values).stack_user(&bytes, valid).finish();
         let mut spaces = AddressSpaces::new();
         // No stack leads to the others.
         for page in 0..20 {
@@ -288,6 +299,17 @@ mod tests {
             assert_eq!(unwinder.missing_info(PID, CODE - 1), Some(NoUnwindInfo::Unmapped));
             assert_eq!(unwinder.panics(), 0);
         }
+    }
+
+    #[test]
+    fn stack_of_a_precise_sample_begins_at_its_address_and_not_at_the_registers() {
+        let words = [0, 0, SP + 32, CODE + 0x20, 0, 0];
+        let registers = x86(CODE + 0x10, SP + 16);
+        let mut unwinder = unwinder(Architecture::X86_64);
+        let stack = unwind_as(Misc::EXACT_IP, &mut unwinder, RegsAbi::ABI_64, &registers, &words, 48);
+        assert_eq!(addresses(stack.frames()), [1, CODE + 0x20]);
+        assert_eq!((stack.kernel().len(), stack.user_source()), (0, UserSource::StackCopy));
+        assert!(!stack.user()[0].is_return_address && stack.user()[1].is_return_address);
     }
 
     #[test]

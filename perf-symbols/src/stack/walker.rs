@@ -159,7 +159,7 @@ impl<M: Machine> Walker<M> {
             .unwrap_or(ADDRESS_MASK | u64::MAX.checked_shr(highest.leading_zeros()).unwrap_or(0));
         let (ip, sp, registers) = M::registers(regs, mask)?;
         stack.start_user(UserSource::StackCopy);
-        stack.push_user(ip, true);
+        stack.push_user(stack.exact_user.unwrap_or(ip), true);
         let process = self.take_process(options, spaces, pid);
         let reader = StackReader::new(sp, copy);
         let mut walk = Walk { options, spaces, pid, process, reader, by: None, is_first_unknown: false };

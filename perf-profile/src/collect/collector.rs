@@ -179,8 +179,10 @@ impl Collector {
         let chain = sample.callchain().filter(|_| !has_more);
         let max_stack = self.builder.get_event(event).map_or(MAX_STACK_DEPTH, |event| event.max_stack);
         self.resolver.set_max_stack(max_stack);
+        let exact = sample.ip().filter(|_| sample.exact_ip());
+        let exact = exact.map(|address| (sample.misc().cpu_mode(), address));
         let next = chain.and_then(|chain| {
-            let (next, end) = self.last_stacks.follow(&mut self.resolver, source, &chain)?;
+            let (next, end) = self.last_stacks.follow(&mut self.resolver, source, &chain, exact)?;
             let ChainEnd { end, left_out, user_len, innermost } = end;
             // The outermost frame comes first.
             let locations = self.last_stacks.locations(next.slot);
@@ -436,6 +438,28 @@ mod tests {
     fn sample(time: u64, chain: &[u64]) -> Vec<u64> {
         let sample = SampleBuilder::new(&attr()).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
         sample.tid(7, 7).ip(0x1000).time(time).callchain(chain).finish()
+    }
+
+    #[test]
+    fn precise_sample_counts_for_its_address_and_its_callers() {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cycles", &attr()));
+        let [kernel, user] = [CallchainContext::KERNEL.0, CallchainContext::USER.0];
+        for chain in
+            [&[user, 0x1010, 0x2000][..], &[user, 0x1020, 0x2000], &[kernel, !0xfff, user, 0x1010, 0x2000]]
+        {
+            let sample = SampleBuilder::new(&attr()).misc(Misc::EXACT_IP.with_cpu_mode(CpuMode::USER));
+            add(&mut collector, event, &sample.tid(7, 7).ip(0x1000).time(1).callchain(chain).finish());
+        }
+        let profile = collector.finish();
+        let addresses = |stack| profile.stack(stack).map(|id| profile.locations().get(id).address());
+        let stacks: Vec<_> = profile
+            .samples()
+            .iter()
+            .map(|sample| (sample.count, addresses(sample.stack).collect()))
+            .collect();
+        assert_eq!(stacks, [(3, vec![0x1000, 0x1fff])]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::profile::{EventId, LocationId, ThreadId};
 pub(super) struct LastStacks {
     /// By the number of the slot.
     stacks: [LastStack; SLOTS],
+    /// The innermost part of a precise sample's callchain, with the sample's address in place of the first one.
+    exact: Vec<u64>,
 }
 
 /// More than most machines have threads that are sampled in turn.
@@ -73,7 +75,7 @@ impl Slot {
 
 impl LastStacks {
     pub(super) fn new() -> Self {
-        Self { stacks: std::array::from_fn(|_| LastStack::default()) }
+        Self { stacks: std::array::from_fn(|_| LastStack::default()), exact: Vec::new() }
     }
 
     /// Returns the locations of the last stack, the outermost first.
@@ -86,21 +88,58 @@ impl LastStacks {
         self.stacks.iter_mut().for_each(LastStack::clear);
     }
 
-    /// Finds the locations of a callchain. `None` if it is empty, or not one of the kernel and then of user space: then its
-    /// frames must be [known](Self::replace) first.
+    /// Finds the locations of a callchain; of a precise sample, they begin at its address, as those of a
+    /// [`Stack`](perf_symbols::Stack) do. Returns the end of the callchain, too.
+    ///
+    /// `None` if the callchain is empty, or not one of the kernel and then of user space: then its frames must be
+    /// [known](Self::replace) first.
     pub(super) fn follow(
         &mut self,
         resolver: &mut Resolver,
         source: Source,
         chain: &[u64],
+        exact: Option<(CpuMode, u64)>,
     ) -> Option<(NextStack, ChainEnd)> {
         let (kernel, user) = split(chain)?;
+        let written = kernel.len() + user.len();
+        let Some((mode, address)) = exact else {
+            return self.follow_parts(resolver, source, written, kernel, user);
+        };
+        let interrupted = match mode {
+            // The kernel did not call the user's code: what it did came after the event.
+            CpuMode::USER if !has_marker(kernel) => user,
+            CpuMode::KERNEL => kernel,
+            _ => return None,
+        };
+        if has_marker(interrupted.get(..1).unwrap_or_default()) {
+            return None;
+        }
+        let mut part = std::mem::take(&mut self.exact);
+        part.clear();
+        part.push(address);
+        part.extend(interrupted.iter().skip(1));
+        let next = match mode {
+            CpuMode::KERNEL => self.follow_parts(resolver, source, written, &part, user),
+            _ => self.follow_parts(resolver, source, written, &[], &part),
+        };
+        self.exact = part;
+        next
+    }
+
+    /// Follows the parts of a callchain to which the kernel wrote this number of addresses.
+    fn follow_parts(
+        &mut self,
+        resolver: &mut Resolver,
+        source: Source,
+        written: usize,
+        kernel: &[u64],
+        user: &[u64],
+    ) -> Option<(NextStack, ChainEnd)> {
         let versions = resolver.versions(source.pid);
         let slot = Slot::of(source.event, source.thread);
         let last = self.stacks.get_mut(slot.0)?;
         let known = last.count_known(source, versions, user);
-        let (user_len, end) =
-            resolver.end_of_user_callchain(source.pid, kernel.len() + user.len(), user, versions.user, known);
+        let (user_len, end) = resolver.end_of_user_callchain(source.pid, written, user, versions.user, known);
         let left_out = user.len() - user_len;
         if left_out > 0 && has_marker(user) {
             last.clear();
@@ -248,12 +287,19 @@ mod tests {
         prop_oneof![8 => usual, 1 => prop::collection::vec(word, 0..5)]
     }
 
+    /// The mode and address of a precise sample.
+    fn exact() -> impl Strategy<Value = Option<(CpuMode, u64)>> {
+        let mode =
+            prop_oneof![4 => Just(CpuMode::USER), 4 => Just(CpuMode::KERNEL), 1 => Just(CpuMode::GUEST_USER)];
+        prop::option::weighted(0.4, (mode, 0x1000u64..0x1003))
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
         fn callchain_has_the_locations_of_its_stack(
-            steps in prop::collection::vec((0u32..3, 0usize..2, words(), 0u32..8), 0..60)
+            steps in prop::collection::vec((0u32..3, 0usize..2, words(), 0u32..8, exact()), 0..60)
         ) {
             let fields = SampleType::IP | SampleType::TID | SampleType::CALLCHAIN;
             let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
@@ -262,7 +308,7 @@ mod tests {
             let (mut resolver, mut model) = (make(), make());
             let mut last_stacks = LastStacks::new();
             let mut before: [Option<(EventId, ThreadId, Vec<LocationId>)>; SLOTS] = std::array::from_fn(|_| None);
-            for (pid, event, chain, change) in steps {
+            for (pid, event, chain, change, exact) in steps {
                 let is_kernel = change == 1;
                 if change < 2 {
                     let (mode, pid) = if is_kernel { (CpuMode::KERNEL, u32::MAX) } else { (CpuMode::USER, pid) };
@@ -272,8 +318,12 @@ mod tests {
                     resolver.update(&mmap);
                     model.update(&mmap);
                 }
-                let sample = SampleBuilder::new(&attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
-                let sample = sample.tid(pid, pid).ip(0x1000).callchain(&chain).finish();
+                let misc = exact.map_or(Misc::empty().with_cpu_mode(CpuMode::USER), |(mode, _)| {
+                    Misc::EXACT_IP.with_cpu_mode(mode)
+                });
+                let ip = exact.map_or(0x1000, |(_, address)| address);
+                let sample = SampleBuilder::new(&attr).misc(misc);
+                let sample = sample.tid(pid, pid).ip(ip).callchain(&chain).finish();
                 let Ok(Record::Sample(sample)) = RawRecord::from_words(&sample).unwrap().decode(&layout) else {
                     panic!("a sample")
                 };
@@ -281,12 +331,11 @@ mod tests {
                 let (event, thread) = (EventId::next(event), ThreadId::next(pid as usize * SLOTS));
                 let source = Source { event, thread, pid, time: None };
                 let expected = model.resolve(&sample);
-                let followed = last_stacks.follow(&mut resolver, source, &chain);
+                let followed = last_stacks.follow(&mut resolver, source, &chain, exact);
                 if let Some((_, found)) = followed {
-                    let chain = sample.callchain().unwrap();
                     let (end, user_len) = (expected.stack.end(), expected.stack.user().len());
-                    let left_out = chain.frames().count() - expected.stack.frames().len();
                     let innermost = expected.stack.user().first().map(|frame| frame.address);
+                    let left_out = expected.left_out;
                     prop_assert_eq!(found, ChainEnd { end, left_out, user_len, innermost });
                 }
                 let next = if let Some((next, _)) = followed {

@@ -403,19 +403,19 @@ impl Resolver {
         location
     }
 
-    /// Returns how many of the user addresses of a callchain are frames, and its end: [`Stack::end_of_user_callchain`]. This
-    /// number of the outermost ones is known as addresses of code.
+    /// Returns how many of the user addresses of a callchain are frames, and its end: [`StackEnd::of_user_callchain`]. The kernel wrote this
+    /// number of addresses, and this number of the outermost ones is known as addresses of code.
     #[inline]
     pub(super) fn end_of_user_callchain(
         &self,
         pid: u32,
-        addresses: usize,
+        written: usize,
         user: &[u64],
         version: VersionId,
         known: usize,
     ) -> (usize, StackEnd) {
         let unknown = user.len().saturating_sub(known);
-        self.stack.end_of_user_callchain(addresses, user, |index, addr| {
+        self.stack.end_of_callchain(written).of_user_callchain(user, |index, addr| {
             index >= unknown || self.is_code(version, addr) || self.spaces.may_be_code(pid, addr)
         })
     }

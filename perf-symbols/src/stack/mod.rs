@@ -286,6 +286,30 @@ pub struct Stack {
     exact_user: Option<u64>,
 }
 
+impl StackEnd {
+    /// Returns how many of the user addresses of a callchain with this end [`Stack::leave_out_unmapped`] keeps, and the end of the rest:
+    /// for who has no use for frames. `is_code` is asked for the index and the address to look up of each but the first.
+    pub fn of_user_callchain(
+        self,
+        user: &[u64],
+        mut is_code: impl FnMut(usize, u64) -> bool,
+    ) -> (usize, Self) {
+        let mut callers = user.iter().enumerate().skip(1);
+        let cut = callers.find(|&(index, address)| !is_code(index, address.saturating_sub(1)));
+        let kept = cut.map_or(user.len(), |(index, _)| index);
+        let left_out = user.get(kept..).unwrap_or_default();
+        let is_filled = matches!(self, Self::Limit { .. }) && left_out.len() >= MIN_LOOP;
+        let end = match left_out {
+            [] => self,
+            [first, rest @ ..] if is_filled && rest.iter().all(|address| address == first) => {
+                Self::FramePointerLoop
+            }
+            _ => Self::NoFramePointer,
+        };
+        (kept, end)
+    }
+}
+
 impl Default for Stack {
     fn default() -> Self {
         Self::new()
@@ -400,12 +424,8 @@ impl Stack {
         if !matches!(self.source, UserSource::Callchain | UserSource::Deferred) {
             return 0;
         }
-        // Only a deferred callchain is counted without the kernel part.
-        let addresses =
-            if self.source == UserSource::Deferred { self.user().len() } else { self.frames.len() };
         let user: Vec<_> = self.user().iter().map(|frame| frame.address).collect();
-        let (kept, end) =
-            self.end_of_user_callchain(addresses, &user, |_, addr| spaces.may_be_code(pid, addr));
+        let (kept, end) = self.end.of_user_callchain(&user, |_, addr| spaces.may_be_code(pid, addr));
         let left_out = user.len() - kept;
         if left_out > 0 {
             self.frames.truncate(self.user_start + kept);
@@ -414,33 +434,9 @@ impl Stack {
         left_out
     }
 
-    /// Returns how many of the user addresses of a callchain [`leave_out_unmapped`](Self::leave_out_unmapped) keeps, and the end of
-    /// the rest: for who has no use for frames. The callchain has this number of addresses in all, and `is_code` is asked for the
-    /// index and the address to look up of each but the first.
-    pub fn end_of_user_callchain(
-        &self,
-        addresses: usize,
-        user: &[u64],
-        mut is_code: impl FnMut(usize, u64) -> bool,
-    ) -> (usize, StackEnd) {
-        let mut callers = user.iter().enumerate().skip(1);
-        let cut = callers.find(|&(index, address)| !is_code(index, address.saturating_sub(1)));
-        let kept = cut.map_or(user.len(), |(index, _)| index);
-        let end = self.end_of_callchain(addresses);
-        let left_out = user.get(kept..).unwrap_or_default();
-        let is_filled = matches!(end, StackEnd::Limit { .. }) && left_out.len() >= MIN_LOOP;
-        let end = match left_out {
-            [] => end,
-            [first, rest @ ..] if is_filled && rest.iter().all(|address| address == first) => {
-                StackEnd::FramePointerLoop
-            }
-            _ => StackEnd::NoFramePointer,
-        };
-        (kept, end)
-    }
-
-    /// Returns the end of a callchain with this number of addresses: whether that is [the limit](Self::with_max_stack).
-    fn end_of_callchain(&self, addresses: usize) -> StackEnd {
+    /// Returns the end of a callchain to which the kernel wrote this number of addresses: whether that is
+    /// [the limit](Self::with_max_stack).
+    pub fn end_of_callchain(&self, addresses: usize) -> StackEnd {
         let max_stack = self.limit;
         // A longer callchain shows that the kernel permits more.
         if addresses == usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }

@@ -582,7 +582,68 @@ impl fmt::Debug for Resolver {
 
 #[cfg(test)]
 mod tests {
+    use perf_abi::{Attr, CallchainContext, Misc, RecordType, SampleType, Software};
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+    use perf_decode::{RawRecord, SampleLayout};
+
     use super::*;
+
+    #[test]
+    fn address_at_hand_is_that_of_the_same_mappings() {
+        // Different versions have the same place: the lower 16 bits of their ids are a part of it.
+        let [one, other] = [VersionId(1), VersionId(1 + (1 << 16))];
+        assert_eq!(Addresses::place(one, 0x1000), Addresses::place(other, 0x1000));
+        let mut addresses = Addresses::default();
+        let [first, second] = [0, 1].map(LocationId::next);
+        addresses.add(one, 0x1000, first);
+        assert_eq!((addresses.find(one, 0x1000), addresses.last(one, 0x1000)), (Some(first), Some(first)));
+        assert_eq!((addresses.last(other, 0x1000), addresses.find(other, 0x1000)), (None, None));
+        addresses.add(other, 0x1000, second);
+        assert_eq!(
+            (addresses.find(other, 0x1000), addresses.last(other, 0x1000)),
+            (Some(second), Some(second))
+        );
+        assert_eq!((addresses.last(one, 0x1000), addresses.find(one, 0x1000)), (None, Some(first)));
+    }
+
+    /// Returns the objects of a sample's frames, after the records before it.
+    fn objects(resolver: &mut Resolver, attr: &Attr, records: &[Vec<u64>], sample: &[u64]) -> Vec<String> {
+        let layout = SampleLayout::new(attr);
+        let decode = |words| RawRecord::from_words(words).unwrap().decode(&layout).unwrap();
+        for words in records {
+            resolver.update(&decode(words));
+        }
+        let Record::Sample(sample) = decode(sample) else { panic!("a sample") };
+        let locations = resolver.resolve(&sample).locations.to_vec();
+        locations.into_iter().map(|id| resolver.locations().object_path(id).to_owned()).collect()
+    }
+
+    #[test]
+    fn address_is_in_what_was_mapped_there_last() {
+        const MODULE: u64 = 0xffff_ffff_c000_0000;
+        let fields = SampleType::IP | SampleType::TID | SampleType::CALLCHAIN;
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
+        let mut resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let map = |mode, pid, start, path: &[u8]| {
+            let mmap = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode));
+            mmap.pair(pid, pid).words(&[start, 0x1000, 0]).string(path).finish()
+        };
+        let [user, kernel] = [CallchainContext::USER.0, CallchainContext::KERNEL.0];
+        let chain = [kernel, MODULE + 8, user, 0x1010];
+        let sample = SampleBuilder::new(&attr).misc(Misc::empty().with_cpu_mode(CpuMode::KERNEL));
+        let sample = sample.tid(7, 7).ip(MODULE + 8).callchain(&chain).finish();
+        for (mode, pid, start, path, expected) in [
+            (CpuMode::USER, 7, 0x1000, &b"/lib/a"[..], ["[kernel.kallsyms]", "/lib/a"]),
+            (CpuMode::USER, 7, 0x1000, b"/lib/b", ["[kernel.kallsyms]", "/lib/b"]),
+            (CpuMode::KERNEL, u32::MAX, MODULE, b"[one]", ["[one]", "/lib/b"]),
+            (CpuMode::KERNEL, u32::MAX, MODULE, b"[two]", ["[two]", "/lib/b"]),
+        ] {
+            let records = [map(mode, pid, start, path)];
+            assert_eq!(objects(&mut resolver, &attr, &records, &sample), expected);
+            // Again, without a record.
+            assert_eq!(objects(&mut resolver, &attr, &[], &sample), expected);
+        }
+    }
 
     #[test]
     fn ids_of_versions_are_limited_and_not_used_again() {

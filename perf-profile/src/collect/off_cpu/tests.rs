@@ -232,6 +232,22 @@ proptest! {
 }
 
 #[test]
+fn wait_does_not_end_before_it_starts() {
+    let attr = attr(EventType::SOFTWARE, Software::DUMMY.0, SampleType::empty());
+    let mut waits = Waits::<()>::new();
+    let mut ended = Vec::new();
+    // The clocks of two CPUs differ by a little.
+    for (misc, time) in [(Misc::SWITCH_OUT, 50), (Misc::empty(), 40)] {
+        let values = SampleIdValues { pid: 1, tid: 7, time, ..SampleIdValues::default() };
+        let words = RecordBuilder::new(RecordType::SWITCH, misc).with_trailer(&attr, &values).finish();
+        let layout = SampleLayout::new(&attr);
+        ended.extend(waits.update(&RawRecord::from_words(&words).unwrap().decode(&layout).unwrap()));
+    }
+    let times: Vec<_> = ended.iter().map(|wait| (wait.start, wait.end, wait.duration())).collect();
+    assert_eq!(times, [(50, 50, 0)]);
+}
+
+#[test]
 fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
     use Step::{In, Out, Sample, Waking};
     let (waits, broken) =

@@ -53,6 +53,8 @@ mod readme {}
 mod collect;
 mod forest;
 mod format;
+#[cfg(test)]
+mod large_values;
 mod live;
 mod profile;
 mod view;

@@ -152,8 +152,10 @@ impl Collector {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
             // Ids that are used again, also without an exit record.
             Record::Comm(_) | Record::Fork(_) => self.threads.clear(),
-            Record::Lost(lost) => self.losses.lost_records += lost.lost(),
-            Record::LostSamples(lost) => self.losses.lost_samples += lost.lost(),
+            Record::Lost(lost) => {
+                self.losses.lost_records = self.losses.lost_records.saturating_add(lost.lost());
+            }
+            Record::LostSamples(lost) => self.note_lost_samples(lost.lost()),
             Record::CallchainDeferred(chain) => {
                 for mut deferred in self.deferred.remove(&chain.cookie()).unwrap_or_default() {
                     deferred.stack.add_deferred(chain);
@@ -240,7 +242,7 @@ impl Collector {
 
     /// Counts samples that did not reach the collector: dropped by the kernel and not reported by a record, or by the program.
     pub fn note_lost_samples(&mut self, samples: u64) {
-        self.losses.lost_samples += samples;
+        self.losses.lost_samples = self.losses.lost_samples.saturating_add(samples);
     }
 
     fn add_deferred(&mut self, deferred: Deferred) {
@@ -412,12 +414,13 @@ impl fmt::Debug for Collector {
 #[cfg(test)]
 mod tests {
     use perf_abi::regs::Architecture;
-    use perf_abi::{Attr, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
-    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+    use perf_abi::{Attr, AttrFlags, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
     use perf_decode::{RawRecord, SampleLayout};
     use perf_symbols::FileFinder;
 
     use super::*;
+    use crate::collect::{Wait, WaitReason, Wakeup};
 
     fn attr() -> Attr {
         let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CALLCHAIN;
@@ -440,11 +443,152 @@ mod tests {
         sample.tid(7, 7).ip(0x1000).time(time).callchain(chain).finish()
     }
 
-    #[test]
-    fn precise_sample_counts_for_its_address_and_its_callers() {
+    fn collector() -> (Collector, EventId) {
         let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
-        let event = collector.event(Event::new("cycles", &attr()));
+        let event = collector.event(Event::new("cpu-clock", &attr()));
+        (collector, event)
+    }
+
+    fn comm(misc: Misc, pid: u32, tid: u32, name: &[u8]) -> Vec<u64> {
+        RecordBuilder::new(RecordType::COMM, misc).pair(pid, tid).string(name).finish()
+    }
+
+    fn fork(pid: u32, parent: u32) -> Vec<u64> {
+        let fork = RecordBuilder::new(RecordType::FORK, Misc::empty());
+        fork.pair(pid, parent).pair(pid, parent).words(&[0]).finish()
+    }
+
+    #[test]
+    fn records_and_samples_that_the_kernel_lost_are_counted() {
+        let (mut collector, event) = collector();
+        for lost in [3, 4] {
+            let records = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, lost]).finish();
+            let samples =
+                RecordBuilder::new(RecordType::LOST_SAMPLES, Misc::empty()).words(&[10 * lost]).finish();
+            add(&mut collector, event, &records);
+            add(&mut collector, event, &samples);
+        }
+        let profile = collector.finish();
+        assert_eq!((profile.losses().lost_records, profile.losses().lost_samples), (7, 70));
+    }
+
+    #[test]
+    fn thread_has_the_name_that_it_has_at_the_time_of_the_sample() {
+        let (mut collector, event) = collector();
+        let sample = |tid| SampleBuilder::new(&attr()).tid(tid, tid).ip(0x1000).time(1).finish();
+        for words in [
+            comm(Misc::COMM_EXEC, 7, 7, b"shell"),
+            sample(7),
+            // A thread that is renamed, a program that is executed, and ids that are used again.
+            comm(Misc::empty(), 7, 7, b"renamed"),
+            sample(7),
+            comm(Misc::COMM_EXEC, 7, 7, b"program"),
+            sample(7),
+            comm(Misc::COMM_EXEC, 8, 8, b"other"),
+            sample(8),
+            fork(8, 7),
+            sample(8),
+            sample(7),
+        ] {
+            add(&mut collector, event, &words);
+        }
+        let profile = collector.finish();
+        let samples = profile.samples().iter();
+        let names: Vec<_> =
+            samples.map(|sample| (profile.thread_name(sample.thread), sample.count)).collect();
+        let expected = [("shell", 1), ("renamed", 1), ("program", 2), ("other", 1), ("program", 1)];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn name_of_other_threads_is_forgotten_when_their_process_executes_a_program() {
+        let (mut collector, event) = collector();
+        let sample = |tid| SampleBuilder::new(&attr()).tid(7, tid).ip(0x1000).time(1).finish();
+        for words in [
+            comm(Misc::empty(), 7, 9, b"worker"),
+            sample(9),
+            comm(Misc::COMM_EXEC, 7, 7, b"program"),
+            // Its id is used again, and nothing says what it is.
+            sample(9),
+        ] {
+            add(&mut collector, event, &words);
+        }
+        let profile = collector.finish();
+        let names: Vec<_> =
+            profile.samples().iter().map(|sample| profile.thread_name(sample.thread)).collect();
+        assert_eq!(names, ["worker", ":9"]);
+    }
+
+    #[test]
+    fn late_records_are_counted_in_the_interval_in_which_they_come() {
+        let attr = attr().with_flags(AttrFlags::SAMPLE_ID_ALL);
+        let layout = SampleLayout::new(&attr);
+        let (mut collector, _) = collector();
+        let mut late = Vec::new();
+        for times in [&[10, 5, 20, 19][..], &[30], &[29]] {
+            for &time in times {
+                let values = SampleIdValues { time, ..SampleIdValues::default() };
+                let comm = RecordBuilder::new(RecordType::COMM, Misc::empty()).pair(7, 7).string(b"a");
+                let words = comm.with_trailer(&attr, &values).finish();
+                collector.update(&RawRecord::from_words(&words).unwrap().decode(&layout).unwrap());
+            }
+            late.push(collector.take().wait().losses().late_records);
+        }
+        assert_eq!(late, [2, 0, 1]);
+    }
+
+    #[test]
+    fn bytes_that_the_stacks_need_are_those_of_the_largest() {
+        let (mut collector, _) = collector();
+        for needed in [100, 9000, 500] {
+            let end = StackEnd::Truncated { needed };
+            collector.count_end(EndOf { pid: 7, end, left_out: 0, innermost: None });
+        }
+        let profile = collector.finish();
+        assert_eq!(profile.losses().needed_stack_bytes, 9000);
+        assert_eq!(
+            profile.losses().incomplete_stacks,
+            [(3, "the copy of the stack is too short".to_owned())]
+        );
+    }
+
+    #[test]
+    fn time_without_a_cpu_starts_at_the_wakeup() {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new().with_times());
+        let events = collector.off_cpu_events();
+        let (reason, wakeup) = (WaitReason::Blocked, Some(Wakeup { time: 130, pid: 7, tid: 0, waker: None }));
+        let (pid, tid, cpu, start, end, waiter, is_finished) = (7, 7, Some(1), 100, 150, None, true);
+        let wait = Wait { pid, tid, cpu, start, end, reason, waiter, wakeup, is_finished };
+        collector.add_wait(events, &wait, false);
+        let profile = collector.finish();
+        let samples = profile.samples().iter().map(|sample| (sample.event, sample.time, sample.value));
+        let expected = [(events.blocked, Some(100), 30), (events.runnable, Some(130), 20)];
+        assert_eq!(samples.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn callchain_has_the_module_that_is_loaded_at_the_time_of_the_sample() {
+        const MODULE: u64 = 0xffff_ffff_c000_0000;
+        let (mut collector, event) = collector();
+        let chain = [CallchainContext::KERNEL.0, MODULE + 8, MODULE + 16, CallchainContext::USER.0, 0x1000];
+        for module in [b"[one]", b"[two]"] {
+            let mmap = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(CpuMode::KERNEL));
+            let mmap = mmap.pair(u32::MAX, 0).words(&[MODULE, 0x1000, 0]).string(module).finish();
+            add(&mut collector, event, &mmap);
+            add(&mut collector, event, &sample(1, &chain));
+        }
+        let profile = collector.finish();
+        let innermost = |sample: &profile::Sample| profile.stack(sample.stack).next().unwrap();
+        let innermost = profile.samples().iter().map(innermost);
+        let objects: Vec<_> = innermost.map(|location| profile.locations().object_path(location)).collect();
+        assert_eq!(objects, ["[one]", "[two]"]);
+    }
+
+    #[test]
+    fn precise_sample_counts_for_its_address_and_its_callers() {
+        let (mut collector, event) = collector();
         let [kernel, user] = [CallchainContext::KERNEL.0, CallchainContext::USER.0];
         for chain in
             [&[user, 0x1010, 0x2000][..], &[user, 0x1020, 0x2000], &[kernel, !0xfff, user, 0x1010, 0x2000]]
@@ -464,9 +608,7 @@ mod tests {
 
     #[test]
     fn profiles_of_periods_have_each_sample_once_and_names_of_before() {
-        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
-        let mut collector = Collector::new(resolver, ProfileBuilder::new());
-        let event = collector.event(Event::new("cpu-clock", &attr()));
+        let (mut collector, event) = collector();
         let comm = RecordBuilder::new(RecordType::COMM, Misc::COMM_EXEC).pair(7, 7).string(b"sort").finish();
         add(&mut collector, event, &comm);
         let user = CallchainContext::USER.0;

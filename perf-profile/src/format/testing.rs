@@ -100,7 +100,7 @@ pub(super) fn instant_and_span() -> Profile {
 
 /// Gives each sample a time: its own, or else its position. For writers of timelines.
 #[cfg(feature = "json")]
-pub(super) fn with_times(profile: &Profile) -> Profile {
+pub(crate) fn with_times(profile: &Profile) -> Profile {
     let mut builder = ProfileBuilder::new().with_times();
     for event in profile.events() {
         builder.event(event.clone());

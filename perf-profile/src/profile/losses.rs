@@ -1,6 +1,10 @@
 //! Gaps of a profile.
 
+use super::saturating_sum;
+
 /// Lost records, incomplete stacks and missing names.
+///
+/// Recordings are damaged or made with any numbers: `u64::MAX` stands for any sum that is not smaller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
@@ -52,9 +56,11 @@ impl Reasons<'_> {
     /// Returns a count with its noun, such as `3 incomplete stacks of 10`.
     pub fn counted(&self, count: u64) -> String {
         let noun = if count == 1 { self.one } else { self.several };
+        // A sum that does not fit.
+        let least = if count == u64::MAX { "at least " } else { "" };
         match self.total {
-            0 => format!("{count} {noun}"),
-            total => format!("{count} {noun} of {total}"),
+            0 => format!("{least}{count} {noun}"),
+            total => format!("{least}{count} {noun} of {total}"),
         }
     }
 }
@@ -62,9 +68,7 @@ impl Reasons<'_> {
 impl Losses {
     /// Returns the lists of counted reasons. A new kind of them is a field and a row here: texts and JSON follow from it.
     pub fn reasons(&self) -> impl Iterator<Item = Reasons<'_>> {
-        let counts = [self.complete_stacks, self.unverified_stacks].into_iter();
-        let counts = counts.chain(self.incomplete_stacks.iter().map(|(count, _)| *count));
-        let stacks = counts.fold(0, u64::saturating_add);
+        let stacks = saturating_sum([self.complete_stacks, self.unverified_stacks, self.incomplete()]);
         [
             Reasons {
                 key: INCOMPLETE_STACKS,
@@ -94,11 +98,28 @@ impl Losses {
             }
     }
 
+    /// Returns the number of records and samples that were lost.
+    pub fn lost(&self) -> u64 {
+        self.lost_records.saturating_add(self.lost_samples)
+    }
+
+    /// Returns the number of samples whose stacks are incomplete.
+    pub fn incomplete(&self) -> u64 {
+        saturating_sum(self.incomplete_stacks.iter().map(|(count, _)| *count))
+    }
+
+    /// Returns the number of addresses without a name.
+    pub fn unnamed(&self) -> u64 {
+        saturating_sum(self.unnamed_addresses.iter().map(|(count, _)| *count))
+    }
+
     /// Returns a line of text for each kind of loss and each missing file.
     pub fn lines(&self) -> Vec<String> {
         let counted = |count: u64, one: &str, several: &str| match count {
             0 => None,
             1 => Some(format!("1 {one}")),
+            // A sum that does not fit.
+            u64::MAX => Some(format!("at least {count} {several}")),
             _ => Some(format!("{count} {several}")),
         };
         let mut lines = Vec::new();
@@ -167,5 +188,6 @@ mod tests {
         assert!(Losses::default().lines().is_empty());
         let complete = Losses { complete_stacks: 2, unverified_stacks: 3, ..Losses::default() };
         assert!(complete.lines().is_empty() && complete.is_empty() && !losses(1).is_empty());
+        assert_eq!(losses(u64::MAX).lines()[1], "at least 18446744073709551615 samples were lost");
     }
 }

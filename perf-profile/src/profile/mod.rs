@@ -94,7 +94,7 @@ pub struct Sample {
     pub thread: ThreadId,
     /// The stack; `None` if the samples have no address.
     pub stack: Option<StackId>,
-    /// The sum of the periods, in the unit of the event.
+    /// The sum of the periods, in the unit of the event; `u64::MAX` for any sum that is not smaller.
     pub value: u64,
     /// The number of samples.
     pub count: u64,
@@ -102,6 +102,11 @@ pub struct Sample {
     pub time: Option<u64>,
     /// The CPU: of a profile with times.
     pub cpu: Option<u32>,
+}
+
+/// Returns a sum that does not wrap: recordings have any numbers.
+pub(crate) fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
+    values.into_iter().fold(0, u64::saturating_add)
 }
 
 /// A profile: events, threads, locations with names, stacks, and samples with values.
@@ -198,9 +203,14 @@ impl Profile {
         self.stacks.get(stack)
     }
 
-    /// Returns the sum of an event's values.
+    /// Returns the sum of an event's values; `u64::MAX` stands for any sum that is not smaller.
     pub fn total(&self, event: EventId) -> u64 {
-        self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.value).sum()
+        saturating_sum(self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.value))
+    }
+
+    /// Returns the number of an event's samples, also of those that are summed up.
+    pub fn sample_count(&self, event: EventId) -> u64 {
+        saturating_sum(self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.count))
     }
 
     /// Keeps some of the events, and their samples only. The events that are kept get new ids, in the same order.

@@ -54,7 +54,7 @@ impl Collector {
 
     /// Counts waits with an unknown end among the [losses](crate::Losses::broken_waits) of the profile.
     pub fn add_broken_waits(&mut self, count: u64) {
-        self.losses.broken_waits += count;
+        self.losses.broken_waits = self.losses.broken_waits.saturating_add(count);
     }
 
     fn stack_with_waker(&mut self, wait: &Wait<Option<StackId>>) -> Option<StackId> {

@@ -87,14 +87,20 @@ pub(crate) fn of_file(path: impl AsRef<OsStr>, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
 }
 
+/// Returns a number as text: sums that do not fit are at least the largest one.
+pub(crate) fn number(number: u64) -> String {
+    let least = if number == u64::MAX { "at least " } else { "" };
+    format!("{least}{number}")
+}
+
 /// Returns a number with its noun, in the plural if it is not 1.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+pub(crate) fn count(count: u64, noun: &str) -> String {
     let ending = match noun {
-        _ if number == 1 => "",
+        _ if count == 1 => "",
         _ if noun.ends_with('s') => "es",
         _ => "s",
     };
-    format!("{number} {noun}{ending}")
+    format!("{} {noun}{ending}", number(count))
 }
 
 /// Returns whether a character controls the terminal, or changes the order of what follows.

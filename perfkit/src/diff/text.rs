@@ -7,7 +7,6 @@ use perf_profile::{Change, Diff, Unit};
 use super::{Compared, Options};
 use crate::color::{Color, colored};
 use crate::message::{count, shown};
-use crate::recording::sample_count;
 use crate::report::header;
 use crate::report::text::{columns, dots, widths};
 
@@ -53,7 +52,7 @@ pub(super) fn print(
 fn print_recording(out: &mut dyn Write, side: &str, compared: &Compared) -> io::Result<()> {
     let profile = &compared.read.profile;
     if let Some(event) = compared.event() {
-        let samples = count(sample_count(profile, compared.event), "sample");
+        let samples = count(profile.sample_count(compared.event), "sample");
         let value = header::value(event, profile.total(compared.event));
         let path = shown(&compared.path);
         writeln!(out, "# {side}: {path}: {}: {samples}, {value}", shown(&event.name))?;

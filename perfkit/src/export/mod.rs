@@ -106,7 +106,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         options.write(format, event, exported, output, &mut out)?;
         out.finish().map(drop)
     });
-    let samples: u64 = profile.samples().iter().map(|sample| sample.count).sum();
+    let samples = profile.samples().iter().map(|sample| sample.count).fold(0, u64::saturating_add);
     if written.is_ok() && !is_standard {
         let viewer = if output.is_file() { format.viewer() } else { "" };
         let name = shown(output);

@@ -17,9 +17,7 @@ use palette::Palette;
 use svg::{Look, Picture};
 
 use crate::message::{note, shown};
-use crate::recording::{
-    InputOptions, ProfileOptions, Profiled, Root, note_losses, sample_count, single_event,
-};
+use crate::recording::{InputOptions, ProfileOptions, Profiled, Root, note_losses, single_event};
 use crate::{help, whole_file};
 
 /// Draw a recording as a flame graph: an SVG file for a browser
@@ -179,7 +177,7 @@ impl Options {
         if let Some(subtitle) = &self.subtitle {
             let lost = inputs.iter().filter(|input| {
                 let losses = input.profiled.profile.losses();
-                losses.lost_records > 0 || losses.lost_samples > 0 || !losses.incomplete_stacks.is_empty()
+                losses.lost() > 0 || losses.incomplete() > 0
             });
             let lost = lost.map(|input| format!("; {}", titles::losses(&input.profiled.profile)));
             picture.subtitle = stacks::text(subtitle) + &lost.collect::<String>();
@@ -219,7 +217,7 @@ fn draw(profile: &Profile, event: EventId, folded: &Folded, title: String) -> io
 fn sampled_event(input: &Input, preferred: Option<&str>) -> io::Result<EventId> {
     let profile = &input.profiled.profile;
     let event = single_event(profile, preferred)?;
-    if sample_count(profile, event) == 0 {
+    if profile.sample_count(event) == 0 {
         let (file, name) = (shown(&input.path), name_of(profile, event));
         let text = format!(
             "{file}: no samples of {name} to draw: the recording has none, or the options choose none of them"

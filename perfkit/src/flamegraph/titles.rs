@@ -6,8 +6,8 @@ use std::path::Path;
 use perf_profile::{EventId, Profile};
 
 use super::svg::short_title;
-use crate::message::{count, file_name, shown};
-use crate::recording::{About, sample_count};
+use crate::message::{count, file_name, number, shown};
+use crate::recording::About;
 
 /// Returns the title of a recording: its event, and the program that was recorded.
 pub(super) fn title(about: &About, profile: &Profile, file: &Path, event: &str) -> String {
@@ -50,15 +50,13 @@ pub(super) fn names(base: &Path, file: &Path) -> [String; 2] {
 
 /// Returns the number of samples and what is missing, in any case: 0 says that nothing is.
 pub(super) fn counts(profile: &Profile, event: EventId) -> String {
-    format!("{}, {}", count(sample_count(profile, event), "sample"), losses(profile))
+    format!("{}, {}", count(profile.sample_count(event), "sample"), losses(profile))
 }
 
 /// Returns what is missing.
 pub(super) fn losses(profile: &Profile) -> String {
     let losses = profile.losses();
-    let lost = losses.lost_records.saturating_add(losses.lost_samples);
-    let incomplete: u64 = losses.incomplete_stacks.iter().map(|(count, _)| count).sum();
-    format!("{lost} lost, {}", count(incomplete, "incomplete stack"))
+    format!("{} lost, {}", number(losses.lost()), count(losses.incomplete(), "incomplete stack"))
 }
 
 #[cfg(test)]

@@ -31,11 +31,6 @@ impl EventOptions {
     }
 }
 
-/// Returns the number of samples of an event.
-pub(crate) fn sample_count(profile: &Profile, event: EventId) -> u64 {
-    profile.samples().iter().filter(|sample| sample.event == event).map(|sample| sample.count).sum()
-}
-
 /// Returns the event of a format or a comparison that has one: the one with this name if it is there.
 pub(crate) fn single_event(profile: &Profile, preferred: Option<&str>) -> io::Result<EventId> {
     let preferred = profile.event_ids().find(|(_, event)| Some(event.name.as_str()) == preferred);

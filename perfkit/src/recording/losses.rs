@@ -2,7 +2,7 @@
 
 use perf_profile::{Losses, Profile};
 
-use crate::message::{count, note};
+use crate::message::{count, note, number};
 
 /// Prints what the profile lacks, each with its most frequent reason: `perfkit report` has all. Less than a thousandth of the stacks
 /// is left out, because nearly every recording has some.
@@ -12,10 +12,10 @@ pub(crate) fn note_losses(profile: &Profile) {
 
 fn lines(losses: &Losses) -> Vec<String> {
     let mut lines = Vec::new();
-    match losses.lost_records + losses.lost_samples {
+    match losses.lost() {
         0 => {}
         1 => lines.push("1 record or sample was lost".to_owned()),
-        lost => lines.push(format!("{lost} records or samples were lost")),
+        lost => lines.push(format!("{} records or samples were lost", number(lost))),
     }
     if losses.broken_waits > 0 {
         let waits = count(losses.broken_waits, "wait");

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use perf_profile::{Event, Losses, Profile, Unit};
 
-use crate::message::{count, shown};
-use crate::recording::{About, sample_count};
+use crate::message::{count, number, shown};
+use crate::recording::About;
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.
 pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
@@ -13,7 +13,7 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
         writeln!(out, "# {line}")?;
     }
     for (id, event) in profile.event_ids() {
-        let samples = sample_count(profile, id);
+        let samples = profile.sample_count(id);
         writeln!(
             out,
             "# {}: {}, {}",
@@ -51,10 +51,11 @@ fn without_losses(losses: &Losses, has_samples: bool) -> String {
 pub(crate) fn value(event: &Event, value: u64) -> String {
     match event.unit {
         Unit::Nanoseconds => {
+            let least = if value == u64::MAX { "at least " } else { "" };
             let (seconds, rest) = (value / 1_000_000_000, value % 1_000_000_000);
-            format!("{seconds}.{:03} s", rest / 1_000_000)
+            format!("{least}{seconds}.{:03} s", rest / 1_000_000)
         }
-        _ => format!("{value} events"),
+        _ => format!("{} events", number(value)),
     }
 }
 

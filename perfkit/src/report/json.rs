@@ -4,7 +4,7 @@ use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table
 use serde_json::{Value, json};
 
 use super::sort::SortKey;
-use crate::recording::{About, sample_count};
+use crate::recording::About;
 
 /// Version of the schemas of report and diff.
 pub(crate) const VERSION: u32 = 1;
@@ -55,7 +55,7 @@ pub(crate) fn event_object(profile: &Profile, id: EventId, event: &Event) -> Val
     json!({
         "name": event.name,
         "unit": event.unit.as_str(),
-        "samples": sample_count(profile, id),
+        "samples": profile.sample_count(id),
         "value": profile.total(id),
     })
 }

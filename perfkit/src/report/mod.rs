@@ -18,7 +18,7 @@ use sort::SortKey;
 use crate::color::{Color, colored};
 use crate::help;
 use crate::message::{self, count, note, shown};
-use crate::recording::{ProfileOptions, sample_count};
+use crate::recording::ProfileOptions;
 
 /// Print where a recorded program spends its time
 #[derive(Args, Debug)]
@@ -116,7 +116,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     };
     let mut out = BufWriter::new(out);
     let (profile, about) = (&read.profile, &read.about);
-    let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0).collect();
+    let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| profile.sample_count(id) > 0).collect();
     // Rows are sorted by the first event: the one that the user asks for.
     let asked = options.profile.source.off_cpu.event();
     sampled.sort_by_key(|(_, event)| Some(event.name.as_str()) != asked);

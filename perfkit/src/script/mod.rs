@@ -178,6 +178,12 @@ struct Losses {
     needed: u64,
 }
 
+impl Losses {
+    fn add(&mut self, records: u64) {
+        self.records = self.records.saturating_add(records);
+    }
+}
+
 struct Printer<'a> {
     out: BufWriter<&'a mut dyn Write>,
     resolver: Resolver,
@@ -201,8 +207,8 @@ impl Printer<'_> {
     fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         self.resolver.update(record);
         match record {
-            Record::Lost(lost) => self.losses.records += lost.lost(),
-            Record::LostSamples(lost) => self.losses.records += lost.lost(),
+            Record::Lost(lost) => self.losses.add(lost.lost()),
+            Record::LostSamples(lost) => self.losses.add(lost.lost()),
             Record::CallchainDeferred(chain) => {
                 for (cookie, pid, index, mut stack) in std::mem::take(&mut self.deferred) {
                     if cookie == chain.cookie() && stack.add_deferred(chain) {

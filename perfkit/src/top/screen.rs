@@ -6,7 +6,6 @@ use perf_profile::{Column, EventId, Order, Profile, Table};
 
 use super::reader::Numbers;
 use crate::message::shown;
-use crate::recording::sample_count;
 use crate::report::Shares;
 
 /// The measurement as text.
@@ -56,7 +55,7 @@ impl Moment {
     pub(super) fn events(&self) -> Vec<(EventId, &str, Shares)> {
         let profile = &self.profile;
         let events =
-            profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0 || profile.total(id) > 0);
+            profile.event_ids().filter(|&(id, _)| profile.sample_count(id) > 0 || profile.total(id) > 0);
         events.map(|(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id)))).collect()
     }
 

@@ -10,6 +10,7 @@ mod dump_options;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
+mod large_values;
 mod list;
 mod off_cpu;
 mod record;

@@ -82,9 +82,20 @@ impl Made {
     /// Adds a sample.
     pub(crate) fn sample(&mut self, pid: u32, ip: u64) {
         self.time += 1000;
+        self.sample_of(pid, ip, self.time, 1000);
+    }
+
+    /// Adds a sample with a time and a period.
+    pub(crate) fn sample_of(&mut self, pid: u32, ip: u64, time: u64, period: u64) {
         let mode = if ip >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL };
         let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(mode));
-        self.words.extend(sample.tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1000).finish());
+        self.words.extend(sample.tid(pid, pid).ip(ip).time(time).cpu(0).period(period).finish());
+    }
+
+    /// Adds a record of lost records, and one of lost samples.
+    pub(crate) fn lost(&mut self, records: u64, samples: u64) {
+        self.add(RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, records]), 0);
+        self.add(RecordBuilder::new(RecordType::LOST_SAMPLES, Misc::empty()).words(&[samples]), 0);
     }
 
     /// Writes the recording.

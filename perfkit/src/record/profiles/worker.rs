@@ -128,7 +128,7 @@ impl Worker {
         if pprof.write(&profile, &mut bytes).is_err() {
             return; // memory is always written
         }
-        let samples: u64 = profile.samples().iter().map(|sample| sample.count).sum();
+        let samples = profile.samples().iter().map(|sample| sample.count).fold(0, u64::saturating_add);
         if self.folder.as_mut().is_none_or(|folder| folder.add(start, samples, &bytes)) {
             self.outcome.samples += samples;
             self.outcome.profiles += 1;

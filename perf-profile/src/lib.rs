@@ -22,6 +22,7 @@
 //! |---|---|
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
+//! | count what the members of a group did between the samples of their leader (`{a,b}:S`) | [`LeaderSampling`] |
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
 //! | make a profile of each interval while records come | [`Collector::take`] |
 //! | see what runs now: the last intervals, of which older ones count less | [`LiveProfile`] |
@@ -60,8 +61,8 @@ mod profile;
 mod view;
 
 pub use collect::{
-    Collector, Gaps, OffCpuEvents, PendingProfile, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits,
-    Wakeup,
+    Collector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved, Resolver,
+    SwitchEvent, Wait, WaitReason, Waits, Wakeup,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

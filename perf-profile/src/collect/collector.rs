@@ -169,10 +169,16 @@ impl Collector {
 
     /// Adds a sample of an event, after [`update`](Self::update) had it.
     pub fn add<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>) {
-        let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
-        let thread = self.thread(pid, tid);
         let period = || self.builder.get_event(event).map_or(1, |event| event.period);
         let value = sample.period().unwrap_or_else(period);
+        self.add_value(event, sample, value);
+    }
+
+    /// As [`add`](Self::add), with another value than the sample's period: for the events of a group, of which only the leader
+    /// samples ([`LeaderSampling`](crate::LeaderSampling)).
+    pub fn add_value<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>, value: u64) {
+        let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
+        let thread = self.thread(pid, tid);
         let (time, cpu) = (sample.time(), sample.cpu());
         let source = Source { event, thread, pid, time };
         let added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };

@@ -2,12 +2,14 @@
 
 mod collector;
 mod last_stacks;
+mod leader_sampling;
 mod off_cpu;
 mod pending;
 mod resolver;
 mod tabulation;
 
 pub use collector::Collector;
+pub use leader_sampling::{LeaderSampling, MemberCount};
 pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};

@@ -46,6 +46,8 @@ pub(crate) struct About {
     cpus: Option<(u32, u32)>,
     /// The name and the attr of each event, in the order of the file.
     events: Vec<(String, Attr)>,
+    /// The index of the event by its ids, if samples have counts of several.
+    by_id: HashMap<u64, usize>,
     /// Lines about the events.
     lines: Vec<String>,
     /// The texts of the formats of tracepoints.
@@ -72,7 +74,12 @@ impl About {
             gap: metadata_gap(reader),
             ..Self::default()
         };
-        for (index, event) in reader.events().as_slice().iter().enumerate() {
+        let events = reader.events().as_slice();
+        let has_counts = events.iter().any(|event| event.attr().sample_type.contains(SampleType::READ));
+        for (index, event) in events.iter().enumerate() {
+            if has_counts {
+                about.by_id.extend(event.ids().iter().map(|&id| (id, index)));
+            }
             let name = event_name(event);
             about.lines.push(format!(
                 "event {index} {name}: {}{}",
@@ -117,6 +124,11 @@ impl About {
     /// Returns the name of the event with this index in the file.
     pub(crate) fn name(&self, index: usize) -> Option<&str> {
         self.events.get(index).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the index of the event with an id, if samples have counts of several events.
+    pub(super) fn index_of_id(&self, id: u64) -> Option<usize> {
+        self.by_id.get(&id).copied()
     }
 
     /// Returns whether the samples of an event have a field; `true` if no event is known.
@@ -215,7 +227,8 @@ struct WhenSampled<'a>(&'a Attr);
 impl fmt::Display for WhenSampled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.sampling() {
-            Sampling::None => f.write_str("no samples"),
+            // In a group of which only the leader samples, it has those of the leader.
+            Sampling::None => f.write_str("no samples of its own"),
             Sampling::Frequency(frequency) => write!(f, "{frequency} samples a second"),
             Sampling::Period(1) => f.write_str("a sample for each"),
             Sampling::Period(period) => write!(f, "a sample for every {period}"),

@@ -9,8 +9,8 @@ use perf_profile::{Collector, Column, Event, OffCpuEvents, Profile, ProfileBuild
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
 use super::{
-    About, EventOptions, Filter, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Payloads,
-    Records, Shown, Step, build_id,
+    About, EventOptions, Filter, FilterOptions, FinderOptions, InputOptions, Members, OffCpuOptions,
+    Payloads, Records, Shown, Step, build_id,
 };
 
 /// The options of commands that make a profile of a recording.
@@ -105,6 +105,7 @@ impl SourceOptions {
             .collect();
         let mut off_cpu =
             if has_waits { Some(self.off_cpu.start(input, &about, &mut collector)?) } else { None };
+        let mut members = Members::new(&about);
         records.show_progress(Shown::BeforeOutput);
         while let Some(record) = records.next() {
             if record.kernel().is_none() {
@@ -121,6 +122,7 @@ impl SourceOptions {
                 }
             };
             collector.update(&decoded);
+            members.update(&decoded);
             if let Some(off_cpu) = &mut off_cpu {
                 off_cpu.update(&decoded, &mut collector, &filter);
             }
@@ -129,14 +131,27 @@ impl SourceOptions {
             if off_cpu.as_mut().is_some_and(|waits| waits.take(index, sample, &mut collector, &filter)) {
                 continue;
             }
-            let event = events.get(index).copied().flatten();
-            if let Some(event) = event.filter(|_| !has_filter || filter.matches(collector.spaces(), sample)) {
-                collector.add(event, sample);
-                if let Some(payloads) = payloads.as_deref_mut() {
-                    payloads.add(file_event.attr(), sample);
+            let counted = members.of(file_event.attr(), sample);
+            let chosen = |index: usize| events.get(index).copied().flatten();
+            let own = chosen(index);
+            if own.is_none() && counted.is_none() || has_filter && !filter.matches(collector.spaces(), sample)
+            {
+                continue;
+            }
+            if let Some(counted) = counted {
+                for (event, value) in
+                    counted.into_iter().filter_map(|(index, value)| Some((chosen(index)?, value)))
+                {
+                    collector.add_value(event, sample, value);
                 }
+            } else if let Some(event) = own {
+                collector.add(event, sample);
+            }
+            if let Some(payloads) = payloads.as_deref_mut() {
+                payloads.add(file_event.attr(), sample);
             }
         }
+        records.add_damage(members.damage());
         records.clear_progress();
         let replaced = off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter));
         let step = Step::new(Shown::BeforeOutput, "naming functions");

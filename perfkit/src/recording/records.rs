@@ -56,6 +56,13 @@ impl Records {
         self.damage.add(error);
     }
 
+    /// Adds damage that is found in several records together.
+    pub(crate) fn add_damage(&mut self, damage: Option<String>) {
+        if let Some(damage) = damage {
+            self.damage.add(damage);
+        }
+    }
+
     /// Returns how many records came after a record of a later time; 0 in the order of the file.
     pub(crate) fn late(&self) -> u64 {
         self.reader.late()

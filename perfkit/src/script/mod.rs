@@ -15,7 +15,9 @@ use perf_symbols::{Kallsyms, Stack, StackEnd, UserSource};
 use crate::help;
 use crate::message::{note, shown};
 use crate::print_format::PrintFormat;
-use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, Tracepoints, build_id, resolver};
+use crate::recording::{
+    FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, build_id, resolver,
+};
 
 mod fields;
 mod frames;
@@ -89,6 +91,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         deferred: Vec::new(),
         losses: Losses::default(),
     };
+    let mut members = Members::new(&about);
     records.show_progress(Shown::BesideOutput);
     while let Some(record) = records.next() {
         if record.kernel().is_none() {
@@ -105,15 +108,23 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
             }
         };
         printer.update(&decoded);
+        members.update(&decoded);
         let Record::Sample(sample) = &decoded else { continue };
-        let event = record.event().ok().and_then(|(index, _)| events.get(index));
-        if let Some(event) = event.filter(|_| filter.matches(printer.resolver.spaces(), sample)) {
-            printer.add(event, sample);
-            if printer.samples.len() >= BATCH {
-                printer.print()?;
+        let Ok((index, file_event)) = record.event() else { continue };
+        let counted = members.of(file_event.attr(), sample);
+        if !filter.matches(printer.resolver.spaces(), sample) {
+            continue;
+        }
+        match counted {
+            None => printer.add(events.get(index), sample, None)?,
+            Some(counted) => {
+                for (index, value) in counted {
+                    printer.add(events.get(index), sample, Some(value))?;
+                }
             }
         }
     }
+    records.add_damage(members.damage());
     printer.print()?;
     printer.out.flush()?;
     printer.losses.late = records.late();
@@ -228,9 +239,16 @@ impl Printer<'_> {
         }
     }
 
-    /// Adds a sample to those that wait for their names.
-    fn add<L: Layout>(&mut self, event: &EventLine<'_>, sample: &Sample<'_, L>) {
-        self.push_head(event, sample);
+    /// Adds a sample to those that wait for their names, and prints these when there are many. With a value, it has that in
+    /// place of its period.
+    fn add<L: Layout>(
+        &mut self,
+        event: Option<&EventLine<'_>>,
+        sample: &Sample<'_, L>,
+        value: Option<u64>,
+    ) -> io::Result<()> {
+        let Some(event) = event else { return Ok(()) };
+        self.push_head(event, sample, value);
         if event.fields.contains(Fields::IP) || event.fields.contains(Fields::SYM) {
             let resolved = self.resolver.resolve(sample);
             let is_unwound = resolved.stack.user_source() == UserSource::StackCopy;
@@ -265,10 +283,11 @@ impl Printer<'_> {
             frames: self.frames.len(),
             completed: None,
         });
+        if self.samples.len() >= BATCH { self.print() } else { Ok(()) }
     }
 
     /// Appends the line of a sample up to its stack.
-    fn push_head<L: Layout>(&mut self, event: &EventLine<'_>, sample: &Sample<'_, L>) {
+    fn push_head<L: Layout>(&mut self, event: &EventLine<'_>, sample: &Sample<'_, L>, value: Option<u64>) {
         let fields = event.fields;
         let (pid, tid) = (sample.pid(), sample.tid());
         let head = &mut self.heads;
@@ -303,7 +322,8 @@ impl Printer<'_> {
             }
         }
         if fields.contains(Fields::PERIOD) {
-            let period = sample.period().unwrap_or_else(|| perf_profile::Event::new("", event.attr).period);
+            let period = || perf_profile::Event::new("", event.attr).period;
+            let period = value.or(sample.period()).unwrap_or_else(period);
             push(head, format_args!("{period:10} "));
         }
         if fields.contains(Fields::EVENT) {

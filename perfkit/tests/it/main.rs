@@ -11,6 +11,7 @@ mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
 mod large_values;
+mod leader_sampling;
 mod list;
 mod off_cpu;
 mod record;

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use perf_abi::{Attr, AttrFlags, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
-use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use perf_abi::{
+    Attr, AttrFlags, CallchainContext, CpuMode, Misc, ReadFormat, RecordType, SampleType, Software,
+};
+use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder, SampleIdValues};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, feature, format::Feature};
 use zerocopy::IntoBytes;
@@ -17,7 +19,7 @@ const LEN: u64 = 0x1000;
 /// A recording in the order of its records, which are a microsecond apart.
 pub(crate) struct Made {
     attr: Attr,
-    event: RecordedEvent,
+    events: Vec<RecordedEvent>,
     words: Vec<u64>,
     time: u64,
     build_ids: Vec<(Vec<u8>, Vec<u8>, CpuMode)>,
@@ -33,15 +35,32 @@ impl Made {
         let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU;
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD);
         let attr = attr.with_period(1000).with_flags(AttrFlags::SAMPLE_ID_ALL);
-        let event = RecordedEvent::new(attr, name).with_ids([1]);
-        Self { attr, event, words: Vec::new(), time: 1_000_000_000, build_ids: Vec::new() }
+        Self::of_events(attr, vec![RecordedEvent::new(attr, name).with_ids([1])])
+    }
+
+    /// Makes an empty recording of a group of which only the first event samples, with the counts of all. Their ids are
+    /// their numbers, from 1.
+    pub(crate) fn with_group(events: &[(&str, Software)]) -> Self {
+        let made = Self::with_event("");
+        let attr = made.attr.with_sample_type(SampleType::IDENTIFIER | SampleType::READ);
+        let attr = attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID);
+        let event = |(id, &(name, software)): (u64, &(&str, Software))| {
+            let period = if id == 1 { 1000 } else { 0 };
+            let attr = Attr { config: software.0, ..attr.with_period(period) };
+            RecordedEvent::new(attr, name).with_ids([id])
+        };
+        Self::of_events(attr, (1..).zip(events).map(event).collect())
+    }
+
+    fn of_events(attr: Attr, events: Vec<RecordedEvent>) -> Self {
+        Self { attr, events, words: Vec::new(), time: 1_000_000_000, build_ids: Vec::new() }
     }
 
     /// Makes an empty recording with callchains.
     pub(crate) fn with_callchains() -> Self {
         let mut made = Self::new();
         made.attr = made.attr.with_sample_type(SampleType::CALLCHAIN);
-        made.event = RecordedEvent::new(made.attr, "cpu-clock").with_ids([1]);
+        made.events = vec![RecordedEvent::new(made.attr, "cpu-clock").with_ids([1])];
         made
     }
 
@@ -92,6 +111,16 @@ impl Made {
         self.words.extend(sample.tid(pid, pid).ip(ip).time(time).cpu(0).period(period).finish());
     }
 
+    /// Adds a sample of the first event of a group, with the counts of all.
+    pub(crate) fn sample_with_counts(&mut self, pid: u32, ip: u64, counts: &[u64]) {
+        self.time += 1000;
+        let value = |(id, &value)| ReadValue { value, id, lost: 0 };
+        let read = ReadValues { values: (1..).zip(counts).map(value).collect(), ..ReadValues::default() };
+        let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
+        let sample = sample.identifier(1).tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1).read(read);
+        self.words.extend(sample.finish());
+    }
+
     /// Adds a record of lost records, and one of lost samples.
     pub(crate) fn lost(&mut self, records: u64, samples: u64) {
         self.add(RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, records]), 0);
@@ -100,12 +129,11 @@ impl Made {
 
     /// Writes the recording.
     pub(crate) fn write(&self, path: &Path) {
-        let mut writer =
-            Writer::file(File::create(path).unwrap(), std::slice::from_ref(&self.event)).unwrap();
+        let mut writer = Writer::file(File::create(path).unwrap(), &self.events).unwrap();
         writer.write_records(self.words.as_bytes()).unwrap();
         writer.finish_round().unwrap();
         let mut features = Features::new();
-        features.set_events(std::slice::from_ref(&self.event));
+        features.set_events(&self.events);
         let ids = self.build_ids.iter().map(|(path, id, mode)| feature::BuildId::new(path, id, *mode));
         let ids: Vec<_> = ids.collect();
         features.set(Feature::BUILD_ID, &FeatureData::BuildIds(ids.as_slice().into()));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::io;
 
-use perf_profile::{Collector, Event, EventId, Pprof, ProfileBuilder};
+use perf_profile::{Collector, Event, EventId, LeaderSampling, Pprof, ProfileBuilder};
 use perf_session::sys::decode::Window;
 use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
 
@@ -18,13 +18,22 @@ use crate::record::source::Source;
 /// The events, the address spaces and the outputs.
 pub(super) struct Worker {
     collector: Collector,
-    /// The layout of each event, and the event in the profile if it samples.
-    events: Vec<(SampleLayout, Option<EventId>)>,
+    /// What the members of groups counted, of which only the leader samples.
+    counts: LeaderSampling,
+    events: Vec<Opened>,
     /// Index of the event by its ids.
     ids: HashMap<u64, usize>,
     folder: Option<Folder>,
     push: Option<Push>,
     outcome: Outcome,
+}
+
+/// An event that was opened.
+struct Opened {
+    attr: Attr,
+    layout: SampleLayout,
+    /// The event in the profile, if it has samples.
+    event: Option<EventId>,
 }
 
 /// The sums of a recording as profiles.
@@ -66,10 +75,11 @@ impl Worker {
         for (index, event) in source.described.events.iter().enumerate() {
             let samples = !is_dummy(&event.attr);
             let added = samples.then(|| collector.event(Event::new(event.name.clone(), &event.attr)));
-            events.push((SampleLayout::new(&event.attr), added));
+            events.push(Opened { attr: event.attr, layout: SampleLayout::new(&event.attr), event: added });
             ids.extend(event.ids.iter().map(|id| (*id, index)));
         }
-        Ok(Self { collector, events, ids, folder, push, outcome: Outcome::default() })
+        let counts = LeaderSampling::new();
+        Ok(Self { collector, counts, events, ids, folder, push, outcome: Outcome::default() })
     }
 
     /// Works until the queue is closed.
@@ -97,16 +107,22 @@ impl Worker {
 
     fn add_record(&mut self, record: RawRecord<'_>) -> Option<()> {
         // The ids of all events are at the same place.
-        let (first, _) = self.events.first()?;
-        let known = record.id(first).and_then(|id| self.ids.get(&id).copied());
+        let first = self.events.first()?;
+        let known = record.id(&first.layout).and_then(|id| self.ids.get(&id).copied());
         // Records that describe what was there before belong to no event.
-        let (layout, event) = self.events.get(known.unwrap_or(0))?;
-        let event = *event;
+        let Opened { attr, layout, event } = self.events.get(known.unwrap_or(0))?;
         let record = record.decode(layout).ok()?;
         self.collector.update(&record);
-        if let Record::Sample(sample) = &record {
-            known?;
-            self.collector.add(event?, sample);
+        self.counts.update(&record);
+        let Record::Sample(sample) = &record else { return Some(()) };
+        known?;
+        let Some(members) = self.counts.members(attr, sample) else {
+            self.collector.add((*event)?, sample);
+            return Some(());
+        };
+        for member in members {
+            let event = self.events.get(*self.ids.get(&member.id)?)?.event?;
+            self.collector.add_value(event, sample, member.value);
         }
         Some(())
     }

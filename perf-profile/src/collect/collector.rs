@@ -14,7 +14,7 @@ use crate::collect::last_stacks::{ChainEnd, LastStacks, NextStack, Source};
 use crate::collect::tabulation::Tabulation;
 use crate::collect::{PendingProfile, Resolver};
 use crate::profile::{
-    self, Event, EventId, LocationId, Losses, Profile, ProfileBuilder, StackId, StringId, ThreadId,
+    self, Event, EventId, LocationId, Losses, Profile, ProfileBuilder, StackId, StringId, Thread, ThreadId,
 };
 use crate::view::{Column, TableSums};
 
@@ -46,10 +46,10 @@ pub struct Collector {
     pub(super) builder: ProfileBuilder,
     /// In place of the stacks of the builder.
     tabulation: Option<Tabulation>,
-    /// By the id of the thread, while it has that name.
-    threads: FxHashMap<u32, ThreadId>,
-    /// Some threads of the last samples by their ids, until a record may change their names.
-    last_threads: [Option<(u32, ThreadId)>; LAST_THREADS],
+    /// By the id of the thread, while it has that name: the id of the control group in its last sample, and the thread.
+    threads: FxHashMap<u32, (Option<u64>, ThreadId)>,
+    /// Some threads of the last samples by their ids and control groups, until a record may change their names.
+    last_threads: [Option<(u32, Option<u64>, ThreadId)>; LAST_THREADS],
     last_stacks: LastStacks,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
@@ -151,7 +151,7 @@ impl Collector {
         match record {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
             // Ids that are used again, also without an exit record.
-            Record::Comm(_) | Record::Fork(_) => self.threads.clear(),
+            Record::Comm(_) | Record::Fork(_) | Record::Cgroup(_) => self.threads.clear(),
             Record::Lost(lost) => {
                 self.losses.lost_records = self.losses.lost_records.saturating_add(lost.lost());
             }
@@ -177,8 +177,8 @@ impl Collector {
     /// As [`add`](Self::add), with another value than the sample's period: for the events of a group, of which only the leader
     /// samples ([`LeaderSampling`](crate::LeaderSampling)).
     pub fn add_value<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>, value: u64) {
-        let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
-        let thread = self.thread(pid, tid);
+        let pid = sample.pid().unwrap_or(0);
+        let thread = self.thread_of(sample);
         let (time, cpu) = (sample.time(), sample.cpu());
         let source = Source { event, thread, pid, time };
         let added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
@@ -238,6 +238,10 @@ impl Collector {
 
     /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
     pub fn stack<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Option<StackId> {
+        if sample.cgroup().is_some() {
+            // For the wait.
+            self.thread_of(sample);
+        }
         let resolved = self.resolver.resolve(sample);
         let pid = sample.pid().unwrap_or(0);
         let end = EndOf::new(pid, resolved.stack, resolved.locations, resolved.left_out);
@@ -261,23 +265,31 @@ impl Collector {
         self.add_next(&sample, next, end);
     }
 
-    pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
+    /// Returns the thread of a sample.
+    fn thread_of<L: Layout>(&mut self, sample: &Sample<'_, L>) -> ThreadId {
+        let (pid, tid, cgroup) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0), sample.cgroup());
         let place = tid as usize % LAST_THREADS;
         match self.last_threads.get(place) {
-            Some(&Some((last, thread))) if last == tid => return thread,
+            Some(&Some((last, last_cgroup, thread))) if (last, last_cgroup) == (tid, cgroup) => {
+                return thread;
+            }
             _ => {}
         }
-        let thread = self.find_thread(pid, tid);
+        let known = self.threads.get(&tid).copied().filter(|&(known, _)| known == cgroup);
+        let thread = known.map_or_else(|| self.find_thread(pid, tid, cgroup), |(_, thread)| thread);
         if let Some(last) = self.last_threads.get_mut(place) {
-            *last = Some((tid, thread));
+            *last = Some((tid, cgroup, thread));
         }
         thread
     }
 
-    fn find_thread(&mut self, pid: u32, tid: u32) -> ThreadId {
-        if let Some(&thread) = self.threads.get(&tid) {
-            return thread;
-        }
+    /// Returns a thread in the control group of its last sample.
+    pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
+        let known = self.threads.get(&tid).map(|&(_, thread)| thread);
+        known.unwrap_or_else(|| self.find_thread(pid, tid, None))
+    }
+
+    fn find_thread(&mut self, pid: u32, tid: u32, cgroup: Option<u64>) -> ThreadId {
         let name =
             self.resolver.spaces().thread_name(tid).map(|name| String::from_utf8_lossy(name).into_owned());
         // As the perf tool names them.
@@ -285,8 +297,11 @@ impl Collector {
             if tid == 0 { "swapper".to_owned() } else { format!(":{}", tid.cast_signed()) }
         });
         let name = self.resolver.locations_mut().intern(&name);
-        let thread = self.builder.thread(pid, tid, name);
-        self.threads.insert(tid, thread);
+        let path = cgroup.and_then(|id| self.resolver.spaces().cgroup(id));
+        let path = path.map(|path| String::from_utf8_lossy(path).into_owned());
+        let path = path.map(|path| self.resolver.locations_mut().intern(&path));
+        let thread = self.builder.add_thread(Thread::new(pid, tid, name).with_cgroup(path));
+        self.threads.insert(tid, (cgroup, thread));
         thread
     }
 
@@ -524,6 +539,34 @@ mod tests {
         let names: Vec<_> =
             profile.samples().iter().map(|sample| profile.thread_name(sample.thread)).collect();
         assert_eq!(names, ["worker", ":9"]);
+    }
+
+    #[test]
+    fn thread_is_another_one_in_another_control_group() {
+        let attr = attr().with_sample_type(SampleType::CGROUP);
+        let layout = SampleLayout::new(&attr);
+        let (mut collector, event) = collector();
+        let group = |id, path: &[u8]| {
+            RecordBuilder::new(RecordType::CGROUP, Misc::empty()).u64(id).string(path).finish()
+        };
+        let sample = |cgroup| SampleBuilder::new(&attr).tid(7, 7).ip(0x1000).time(1).cgroup(cgroup).finish();
+        for words in [sample(5), group(5, b"/a"), group(6, b"/b"), sample(5), sample(6), sample(5), sample(0)]
+        {
+            let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+            collector.update(&record);
+            if let Record::Sample(sample) = &record {
+                collector.add(event, sample);
+            }
+        }
+        let profile = collector.finish();
+        let groups: Vec<_> =
+            profile.samples().iter().map(|sample| (profile.cgroup(sample.thread), sample.count)).collect();
+        assert_eq!(groups, [(None, 2), (Some("/a"), 2), (Some("/b"), 1)]);
+        let table = crate::Table::new(&profile, &[Column::Cgroup]).sorted(event, crate::Order::BySelf);
+        let rows: Vec<_> =
+            table.rows().iter().map(|row| (row.entry().to_string(), row.cost(event).self_count)).collect();
+        let expected = [("/a", 2), ("[unknown]", 2), ("/b", 1)].map(|(path, count)| (path.to_owned(), count));
+        assert_eq!(rows, expected);
     }
 
     #[test]

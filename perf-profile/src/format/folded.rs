@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::names::unnamed;
 use crate::forest::preorder;
-use crate::profile::{EventId, LocationId, Profile, Thread, UNKNOWN};
+use crate::profile::{EventId, LocationId, Profile, ThreadId, UNKNOWN};
 
 /// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each stack.
 ///
@@ -44,6 +44,7 @@ pub struct Folded {
     has_thread: bool,
     has_pid: bool,
     has_tid: bool,
+    has_cgroup: bool,
     has_annotations: bool,
 }
 
@@ -56,6 +57,7 @@ impl Folded {
             has_thread: true,
             has_pid: false,
             has_tid: false,
+            has_cgroup: false,
             has_annotations: false,
         }
     }
@@ -88,6 +90,13 @@ impl Folded {
         self
     }
 
+    /// Puts the control group of the thread, [`UNKNOWN`] if it was not recorded, before its name: `/a/b;comm;...`.
+    #[must_use]
+    pub fn with_cgroup(mut self) -> Self {
+        self.has_cgroup = true;
+        self
+    }
+
     /// Adds `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which some palettes color them.
     #[must_use]
     pub fn with_annotations(mut self) -> Self {
@@ -105,14 +114,14 @@ impl Folded {
         let mut tree = Tree::default();
         let nodes = self.add_stacks(profile, &mut names, &mut tree);
         // The frame of samples without an address, where a line has no name of a thread.
-        let nowhere = (!self.has_thread).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
+        let nowhere =
+            (!self.has_thread && !self.has_cgroup).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
         let order = tree.order(&names);
 
         // By the root, then in the order of the tree: the lines of a root are sorted by their frames.
         let mut sums: FxHashMap<(u32, Option<u32>), u64> = FxHashMap::default();
         for sample in profile.samples().iter().filter(|sample| sample.event == self.event) {
-            let thread = profile.thread(sample.thread);
-            let root = names.intern(self.root(profile, thread));
+            let root = names.intern(self.root(profile, sample.thread));
             let node = sample.stack.and_then(|stack| nodes.get(stack.index()).copied().flatten()).or(nowhere);
             let value = if self.has_counts { sample.count } else { sample.value };
             let sum = sums.entry((root, node)).or_default();
@@ -121,7 +130,8 @@ impl Folded {
         let mut lines: Vec<_> = sums.into_iter().collect();
         let rank = |node: Option<u32>| node.and_then(|node| order.get(node as usize).copied());
         lines.sort_unstable_by(|((a_root, a), _), ((b_root, b), _)| {
-            let by_root = names.get(*a_root).cmp(names.get(*b_root));
+            let frames = |root: u32| names.get(root).split(';');
+            let by_root = frames(*a_root).cmp(frames(*b_root));
             by_root.then_with(|| rank(*a).cmp(&rank(*b)))
         });
 
@@ -129,7 +139,7 @@ impl Folded {
         for ((root, node), value) in lines {
             path.clear();
             tree.path(node, &mut path);
-            if self.has_thread {
+            if self.has_thread || self.has_cgroup {
                 path.push(root);
             }
             for (index, &name) in path.iter().rev().enumerate() {
@@ -179,13 +189,20 @@ impl Folded {
             .collect()
     }
 
-    fn root(&self, profile: &Profile, thread: Option<Thread>) -> String {
-        let (true, Some(thread)) = (self.has_thread, thread) else { return String::new() };
-        let name = clean(profile.locations().string(thread.name)).replace(' ', "_");
-        match (self.has_pid, self.has_tid) {
-            (_, true) => format!("{name}-{}/{}", thread.pid, thread.tid),
-            (true, false) => format!("{name}-{}", thread.pid),
-            (false, false) => name,
+    /// Returns the outermost frames, which the thread gives.
+    fn root(&self, profile: &Profile, id: ThreadId) -> String {
+        let cgroup = self.has_cgroup.then(|| clean(profile.cgroup(id).unwrap_or(UNKNOWN)));
+        let name = profile.thread(id).filter(|_| self.has_thread).map(|thread| {
+            let name = clean(profile.locations().string(thread.name)).replace(' ', "_");
+            match (self.has_pid, self.has_tid) {
+                (_, true) => format!("{name}-{}/{}", thread.pid, thread.tid),
+                (true, false) => format!("{name}-{}", thread.pid),
+                (false, false) => name,
+            }
+        });
+        match (cgroup, name) {
+            (Some(cgroup), Some(name)) => format!("{cgroup};{name}"),
+            (cgroup, name) => cgroup.or(name).unwrap_or_default(),
         }
     }
 }
@@ -292,6 +309,13 @@ mod tests {
         snapshot("folded_without_thread.txt", &text(&Folded::new(events[0]).without_thread(), &profile));
         let pid = text(&Folded::new(events[0]).with_pid(), &profile);
         assert!(pid.lines().any(|line| line.starts_with("sort_it-10;main;")), "{pid}");
+        let faults = text(&Folded::new(events[1]).with_cgroup(), &profile);
+        assert_eq!(
+            faults,
+            "/a:b/c d;w\u{fffd}:\u{fffd};main 3\n/a:b/c d;w\u{fffd}:\u{fffd};main;do_syscall_64 1\n"
+        );
+        let groups = text(&Folded::new(events[0]).with_cgroup().without_thread(), &profile);
+        assert!(groups.contains("/a:b/c d 250000\n") && groups.contains("[unknown];main;"), "{groups}");
     }
 
     #[test]
@@ -303,9 +327,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_sorted_and_the_sums_of_a_naive_model(profile in profiles(), has_thread: bool) {
+        fn lines_are_sorted_and_the_sums_of_a_naive_model(profile in profiles(), has_thread: bool, has_cgroup: bool) {
             for (event, _) in profile.event_ids() {
-                let folded = Folded { has_thread, ..Folded::new(event) };
+                let folded = Folded { has_thread, has_cgroup, ..Folded::new(event) };
                 let text = text(&folded, &profile);
                 let mut found = BTreeMap::new();
                 for line in text.lines() {
@@ -318,6 +342,9 @@ mod tests {
                 let mut expected = BTreeMap::<String, u64>::new();
                 for sample in testing::samples(&profile).into_iter().filter(|sample| sample.event == event) {
                     let mut stack = Vec::new();
+                    if has_cgroup {
+                        stack.push(clean(sample.cgroup.as_deref().unwrap_or(UNKNOWN)));
+                    }
                     if has_thread {
                         stack.push(clean(&sample.comm).replace(' ', "_"));
                     }

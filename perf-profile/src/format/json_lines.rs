@@ -27,7 +27,7 @@ use crate::profile::{LocationId, Locations, Profile};
 ///
 /// let mut text = Vec::new();
 /// JsonLines::new().write(&profile, &mut text)?;
-/// assert!(text.starts_with(br#"{"version":1,"event":"page-faults","unit":"count","pid":7,"tid":7,"comm":"sort","#));
+/// assert!(text.starts_with(br#"{"version":1,"event":"page-faults","unit":"count","pid":7,"tid":7,"comm":"sort","cgroup":null,"#));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -62,11 +62,12 @@ impl JsonLines {
             let (pid, tid) = profile.thread(sample.thread).map_or((0, 0), |thread| (thread.pid, thread.tid));
             let (comm, time, cpu) =
                 (Text(profile.thread_name(sample.thread)), Optional(sample.time), Optional(sample.cpu));
+            let cgroup = Optional(profile.cgroup(sample.thread).map(Text));
             let (value, count) = (sample.value, sample.count);
             line.clear();
             let written = write!(
                 line,
-                "{{\"version\":{VERSION},{event},\"pid\":{pid},\"tid\":{tid},\"comm\":{comm},\"time\":{time},\
+                "{{\"version\":{VERSION},{event},\"pid\":{pid},\"tid\":{tid},\"comm\":{comm},\"cgroup\":{cgroup},\"time\":{time},\
                  \"cpu\":{cpu},\"value\":{value},\"count\":{count},\"frames\":["
             );
             written.map_err(io::Error::other)?;
@@ -209,7 +210,7 @@ mod tests {
                 let event = profile.event(sample.event).unwrap();
                 prop_assert_eq!(found, json!({
                     "version": 1, "event": event.name, "unit": event.unit.as_str(), "pid": sample.pid, "tid": sample.tid,
-                    "comm": sample.comm, "time": sample.time, "cpu": sample.cpu, "value": sample.value,
+                    "comm": sample.comm, "cgroup": sample.cgroup, "time": sample.time, "cpu": sample.cpu, "value": sample.value,
                     "count": sample.count, "frames": null,
                 }));
             }

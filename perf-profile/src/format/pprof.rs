@@ -20,7 +20,8 @@ mod message;
 ///
 /// Each event has two values, its samples and their sum, so that one file has all events: `pprof -sample_index=`. They are
 /// named `samples` and as the event; the samples of several events are named `EVENT_samples`. The name of the thread is the
-/// label `comm`; `pid` and `tid` are numeric labels. What was lost is in the comments. Samples are added up, also with times.
+/// label `comm`, its control group the label `cgroup` if it was recorded; `pid` and `tid` are numeric labels. What was lost is in
+/// the comments. Samples are added up, also with times.
 ///
 /// The file is written part by part: memory is needed for the different stacks only.
 ///
@@ -240,19 +241,22 @@ fn add_samples(profile: &Profile, parts: &mut Parts<'_>) -> io::Result<()> {
         }
     }
     let names = ["comm", "pid", "tid"].map(|name| parts.string(name));
+    let has_cgroups = profile.threads().iter().any(|thread| thread.cgroup.is_some());
+    let cgroup_key = has_cgroups.then(|| parts.string("cgroup"));
     for ((stack, thread), values) in keys.into_iter().zip(values.chunks_exact(columns.max(1))) {
         let comm = parts.string(profile.thread_name(thread));
+        let cgroup = cgroup_key.zip(profile.cgroup(thread)).map(|(key, path)| (key, parts.string(path)));
         let (pid, tid) = profile.thread(thread).map_or((0, 0), |thread| (thread.pid, thread.tid));
         let [comm_key, pid_key, tid_key] = names;
         let label = |key, num: u32| message::Label { key, num: num.into(), ..message::Label::default() };
+        let text = |(key, str)| message::Label { key, str, ..message::Label::default() };
         parts.message.sample.push(message::Sample {
             location_id: profile.stack(stack).map(|location| id(location.index())).collect(),
             value: values.iter().map(|&value| clamp(value)).collect(),
-            label: vec![
-                message::Label { key: comm_key, str: comm, ..message::Label::default() },
-                label(pid_key, pid),
-                label(tid_key, tid),
-            ],
+            label: [text((comm_key, comm)), label(pid_key, pid), label(tid_key, tid)]
+                .into_iter()
+                .chain(cgroup.map(text))
+                .collect(),
         });
         parts.flush_large()?;
     }

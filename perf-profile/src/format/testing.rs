@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::names::unnamed;
 use crate::profile::{
-    Event, EventId, Frame, Function, Locations, Losses, Object, Profile, ProfileBuilder, Sample,
+    Event, EventId, Frame, Function, Locations, Losses, Object, Profile, ProfileBuilder, Sample, Thread,
 };
 
 /// Compares a text with the file of this name. `PERFKIT_BLESS=1 cargo test -p perf-profile --all-features` writes it.
@@ -63,7 +63,8 @@ pub(crate) fn example(has_times: bool) -> Profile {
     let clock = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
     let faults = builder.event(Event::new("page-faults", &Attr::software(Software::PAGE_FAULTS)));
     let sort = builder.thread(10, 10, locations.intern("sort it"));
-    let worker = builder.thread(10, 11, locations.intern("w\u{fffd};\n"));
+    let worker = Thread::new(10, 11, locations.intern("w\u{fffd};\n"));
+    let worker = builder.add_thread(worker.with_cgroup(Some(locations.intern("/a;b/c d"))));
     let mut time = 1_000_000;
     let mut add = |event, thread, stack: &[_], value| {
         time += 250_000;
@@ -107,7 +108,7 @@ pub(crate) fn with_times(profile: &Profile) -> Profile {
     }
     for (position, sample) in (0..).zip(profile.samples()) {
         let thread = profile.thread(sample.thread).unwrap();
-        let thread = builder.thread(thread.pid, thread.tid, thread.name);
+        let thread = builder.add_thread(thread);
         let stack: Vec<_> = profile.stack(sample.stack).collect();
         let stack = builder.stack(&stack);
         builder.add(Sample { thread, stack, time: sample.time.or(Some(position)), ..*sample });
@@ -122,6 +123,7 @@ pub(crate) struct Naive {
     pub(crate) pid: u32,
     pub(crate) tid: u32,
     pub(crate) comm: String,
+    pub(crate) cgroup: Option<String>,
     pub(crate) value: u64,
     pub(crate) count: u64,
     pub(crate) time: Option<u64>,
@@ -167,6 +169,7 @@ pub(crate) fn samples(profile: &Profile) -> Vec<Naive> {
             pid: thread.pid,
             tid: thread.tid,
             comm: text(thread.name),
+            cgroup: thread.cgroup.map(text),
             value: sample.value,
             count: sample.count,
             time: sample.time,
@@ -254,7 +257,10 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
                 .into_iter()
                 .enumerate()
                 .map(|(index, (pid, tid))| {
-                    builder.thread(pid, tid, locations.intern(&comms[index % comms.len()]))
+                    let name = locations.intern(&comms[index % comms.len()]);
+                    // Of some threads, it is known.
+                    let cgroup = (pid % 2 == 1).then(|| locations.intern(&comms[tid as usize % comms.len()]));
+                    builder.add_thread(Thread::new(pid, tid, name).with_cgroup(cgroup))
                 })
                 .collect();
             for (event, thread, stack, value, time) in samples {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::profile::{
     Frame, Function, FunctionId, LocationId, Locations, Losses, Object, ObjectId, Profile, ProfileBuilder,
-    Sample, StringId, ThreadId,
+    Sample, StringId, Thread, ThreadId,
 };
 
 /// A profile that grows by the samples of others.
@@ -68,8 +68,9 @@ impl Merge {
         if known.is_none() {
             let thread = profile.thread(id)?;
             let name = self.locations.intern(profile.locations().string(thread.name));
+            let cgroup = profile.cgroup(id).map(|path| self.locations.intern(path));
             let (pid, tid) = if self.by_thread_name { (0, 0) } else { (thread.pid, thread.tid) };
-            *known = Some(self.builder.thread(pid, tid, name));
+            *known = Some(self.builder.add_thread(Thread::new(pid, tid, name).with_cgroup(cgroup)));
         }
         *known
     }

@@ -80,7 +80,11 @@ impl ProfileBuilder {
 
     /// Returns the id of a thread with this name, which is added if it is new.
     pub fn thread(&mut self, pid: u32, tid: u32, name: StringId) -> ThreadId {
-        let thread = Thread { pid, tid, name };
+        self.add_thread(Thread::new(pid, tid, name))
+    }
+
+    /// As [`thread`](Self::thread), with all that is known of it.
+    pub fn add_thread(&mut self, thread: Thread) -> ThreadId {
         let next = ThreadId::next(self.profile.threads.len());
         let id = *self.thread_ids.entry(thread).or_insert(next);
         if id == next {

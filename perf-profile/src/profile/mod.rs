@@ -74,8 +74,9 @@ impl Event {
     }
 }
 
-/// A thread under one of its names: after an exec, it is another one.
+/// A thread under one of its names, in one of its control groups: after an exec, it is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Thread {
     /// The process.
     pub pid: u32,
@@ -83,6 +84,22 @@ pub struct Thread {
     pub tid: u32,
     /// The name, in the strings of [`Locations`].
     pub name: StringId,
+    /// The path of the control group, in the strings of [`Locations`]; `None` if it was not recorded.
+    pub cgroup: Option<StringId>,
+}
+
+impl Thread {
+    /// Makes one whose control group is unknown.
+    pub fn new(pid: u32, tid: u32, name: StringId) -> Self {
+        Self { pid, tid, name, cgroup: None }
+    }
+
+    /// Sets the path of the control group.
+    #[must_use]
+    pub fn with_cgroup(mut self, path: Option<StringId>) -> Self {
+        self.cgroup = path;
+        self
+    }
 }
 
 /// One sample, or the sum of those with the same event, thread and stack.
@@ -173,6 +190,11 @@ impl Profile {
     /// Returns the name of a thread; [`UNKNOWN`] for an id of another profile.
     pub fn thread_name(&self, id: ThreadId) -> &str {
         self.thread(id).map_or(UNKNOWN, |thread| self.locations.string(thread.name))
+    }
+
+    /// Returns the path of a thread's control group, if it was recorded.
+    pub fn cgroup(&self, id: ThreadId) -> Option<&str> {
+        Some(self.locations.string(self.thread(id)?.cgroup?))
     }
 
     /// Returns the samples: with [times](Self::has_times), each in the order of adding; else their sums.

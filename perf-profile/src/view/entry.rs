@@ -17,6 +17,8 @@ pub enum Column {
     Pid,
     /// The thread.
     Tid,
+    /// The control group of the thread.
+    Cgroup,
     /// The program, library or part of the kernel.
     Object,
     /// The function. An inlined function is one by itself.
@@ -35,6 +37,8 @@ pub struct Entry<'p> {
     pub pid: Option<u32>,
     /// The thread.
     pub tid: Option<u32>,
+    /// The path of the control group; [`UNKNOWN`] if it was not recorded.
+    pub cgroup: Option<&'p str>,
     /// The name of the function; [`UNKNOWN`] for an address without a function.
     pub function: Option<&'p str>,
     /// The path of the object; [`UNKNOWN`] for an address without one.
@@ -62,6 +66,9 @@ impl fmt::Display for Entry<'_> {
         if let Some(tid) = self.tid {
             part(f, format_args!("{tid}"))?;
         }
+        if let Some(cgroup) = self.cgroup {
+            part(f, format_args!("{cgroup}"))?;
+        }
         if let Some(function) = self.function {
             part(f, format_args!("{function}"))?;
         }
@@ -82,6 +89,7 @@ struct Head {
     comm: Option<StringId>,
     pid: Option<u32>,
     tid: Option<u32>,
+    cgroup: Option<StringId>,
 }
 
 /// The part of an entry that a function at an address has, as ids.
@@ -183,6 +191,7 @@ impl Entries {
             comm: self.has(Column::Comm).then_some(thread.name),
             pid: self.has(Column::Pid).then_some(thread.pid),
             tid: self.has(Column::Tid).then_some(thread.tid),
+            cgroup: thread.cgroup.filter(|_| self.has(Column::Cgroup)),
         }
     }
 
@@ -219,7 +228,7 @@ impl Entries {
 
     /// Returns whether a thread says something about an entry.
     pub(super) fn has_heads(&self) -> bool {
-        [Column::Comm, Column::Pid, Column::Tid].into_iter().any(|column| self.has(column))
+        [Column::Comm, Column::Pid, Column::Tid, Column::Cgroup].into_iter().any(|column| self.has(column))
     }
 
     /// Returns the entry of a head, a part, or both.
@@ -229,11 +238,13 @@ impl Entries {
         head: Option<HeadId>,
         part: Option<PartId>,
     ) -> Entry<'p> {
+        let has_cgroup = head.is_some() && self.has(Column::Cgroup);
         let head = head.and_then(|id| self.heads.values.get(id as usize)).copied().unwrap_or_default();
         let mut entry = Entry {
             comm: head.comm.map(|id| locations.string(id)),
             pid: head.pid,
             tid: head.tid,
+            cgroup: has_cgroup.then(|| head.cgroup.map_or(UNKNOWN, |id| locations.string(id))),
             ..Entry::default()
         };
         if let Some(part) = part.and_then(|id| self.parts.values.get(id as usize)) {

@@ -23,7 +23,7 @@ fn string(message: &message::Profile, index: i64) -> &str {
 }
 
 /// Values by everything else of a sample, for each event.
-type Sums = BTreeMap<(usize, u32, u32, String, Vec<NaiveLocation>), (u64, u64)>;
+type Sums = BTreeMap<(usize, u32, u32, String, Option<String>, Vec<NaiveLocation>), (u64, u64)>;
 
 /// Reads a message back, and checks the rules of the format.
 fn sums_of(message: &message::Profile) -> Sums {
@@ -63,11 +63,12 @@ fn sums_of(message: &message::Profile) -> Sums {
     for sample in &message.sample {
         assert_eq!(sample.value.len(), message.sample_type.len());
         let keys: Vec<_> = sample.label.iter().map(|label| string(message, label.key)).collect();
-        assert_eq!(keys, ["comm", "pid", "tid"]);
+        assert_eq!(keys, ["comm", "pid", "tid", "cgroup"][..keys.len().max(3)]);
         let number = |index: usize| u32::try_from(sample.label[index].num).unwrap();
         let stack: Vec<_> = sample.location_id.iter().map(|&id| location(id)).collect();
         for (event, values) in sample.value.chunks(2).enumerate() {
-            let key = (event, number(1), number(2), text(sample.label[0].str), stack.clone());
+            let cgroup = sample.label.get(3).map(|label| text(label.str));
+            let key = (event, number(1), number(2), text(sample.label[0].str), cgroup, stack.clone());
             let sum = sums.entry(key).or_default();
             sum.0 = sum.0.saturating_add(u64::try_from(values[0]).unwrap());
             sum.1 = sum.1.saturating_add(u64::try_from(values[1]).unwrap());
@@ -95,7 +96,7 @@ fn naive_sums(samples: Vec<Naive>) -> Sums {
                 function.file = function.file.take().filter(|file| !file.is_empty());
             }
         }
-        let key = (sample.event.index(), sample.pid, sample.tid, sample.comm, sample.stack);
+        let key = (sample.event.index(), sample.pid, sample.tid, sample.comm, sample.cgroup, sample.stack);
         let sum = sums.entry(key).or_default();
         sum.0 = sum.0.saturating_add(sample.count);
         sum.1 = sum.1.saturating_add(sample.value);

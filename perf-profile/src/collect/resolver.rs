@@ -546,6 +546,9 @@ impl Resolver {
         let mut object = Object::new(path);
         object.build_id = self.spaces.build_id(mapping.object());
         object.range = mapping.start()..mapping.end();
+        let is_memory =
+            matches!(mapping.object().kind(), ObjectKind::Anonymous | ObjectKind::Heap | ObjectKind::Stack);
+        object.written_by = pid.filter(|_| is_memory && mapping.is_executable());
         object.file_offset =
             if has_offsets(mapping) { mapping.offset_of(mapping.start()) } else { mapping.start() };
         let id = self.locations.add_object(object);

@@ -104,7 +104,7 @@ impl Merge {
         *self
             .objects
             .entry((path, object.build_id, object.is_kernel))
-            .or_insert_with(|| locations.add_object(Object { path, ..object.clone() }))
+            .or_insert_with(|| locations.add_object(Object { path, written_by: None, ..object.clone() }))
     }
 
     fn function(&mut self, from: &Locations, id: FunctionId) -> FunctionId {

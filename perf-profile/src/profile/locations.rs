@@ -22,12 +22,14 @@ pub struct Object {
     pub range: Range<u64>,
     /// The offset in the file at the start of the range, in bytes.
     pub file_offset: u64,
+    /// The process that wrote the code while it ran: of executable memory without a file.
+    pub written_by: Option<u32>,
 }
 
 impl Object {
     /// Makes an object that is mapped at all addresses, from its first byte on.
     pub fn new(path: StringId) -> Self {
-        Self { path, build_id: None, is_kernel: false, range: 0..u64::MAX, file_offset: 0 }
+        Self { path, build_id: None, is_kernel: false, range: 0..u64::MAX, file_offset: 0, written_by: None }
     }
 }
 

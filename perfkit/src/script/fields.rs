@@ -2,7 +2,7 @@
 
 use std::io;
 
-use perf_abi::{Attr, EventType, SampleType, Software};
+use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 
 /// A set of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,10 @@ impl Fields {
     pub(super) const SYMOFF: Self = Self(1 << 11);
     pub(super) const DSO: Self = Self(1 << 12);
     pub(super) const SRCLINE: Self = Self(1 << 13);
+    pub(super) const CGROUP: Self = Self(1 << 14);
 
-    /// The names, and the bit of the attr without which samples do not have the field.
-    const NAMES: [(&'static str, Self, SampleType); 14] = [
+    /// The names, and the bit of the attr without which samples do not have the field. A fixed period is in the attr.
+    const NAMES: [(&'static str, Self, SampleType); 15] = [
         ("comm", Self::COMM, SampleType::empty()),
         ("pid", Self::PID, SampleType::TID),
         ("tid", Self::TID, SampleType::TID),
@@ -35,6 +36,7 @@ impl Fields {
         ("event", Self::EVENT, SampleType::empty()),
         ("trace", Self::TRACE, SampleType::RAW),
         ("addr", Self::ADDR, SampleType::ADDR),
+        ("cgroup", Self::CGROUP, SampleType::CGROUP),
         ("ip", Self::IP, SampleType::empty()),
         ("sym", Self::SYM, SampleType::empty()),
         ("symoff", Self::SYMOFF, SampleType::empty()),
@@ -54,6 +56,11 @@ impl Fields {
         Self(self.0 & !other.0)
     }
 
+    /// Returns whether it has a field of the frames of a stack.
+    pub(super) fn has_frames(self) -> bool {
+        [Self::IP, Self::SYM, Self::DSO, Self::SRCLINE].into_iter().any(|field| self.contains(field))
+    }
+
     /// Returns the set of a field's name.
     fn of_name(name: &str) -> Result<Self, String> {
         let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
@@ -64,12 +71,29 @@ impl Fields {
         })
     }
 
+    /// Returns all fields that the samples of an event have.
+    fn of_samples(attr: &Attr) -> Self {
+        let is_fixed = |field| field == Self::PERIOD && matches!(attr.sampling(), Sampling::Period(_));
+        let has =
+            |&&(_, field, bit): &&(_, Self, SampleType)| attr.sample_type.contains(bit) || is_fixed(field);
+        Self::NAMES.iter().filter(has).fold(Self(0), |all, (_, field, _)| all.or(*field))
+    }
+
     /// Returns the first field of the set that the samples of an event do not have.
     fn missing(self, attr: &Attr) -> Option<&'static str> {
-        let missing = |(_, field, bit): &&(_, Self, SampleType)| {
-            self.contains(*field) && !attr.sample_type.contains(*bit)
-        };
-        Self::NAMES.iter().find(missing).map(|(name, ..)| *name)
+        let missing = self.without(Self::of_samples(attr));
+        Self::NAMES.iter().find(|(_, field, _)| missing.contains(*field)).map(|(name, ..)| *name)
+    }
+
+    /// Returns how to record samples with a field.
+    fn remedy(name: &str) -> &'static str {
+        match name {
+            "cpu" => "; record with --sample-cpu",
+            "period" => "; record with --period",
+            "addr" => "; record with -d",
+            "cgroup" => "; record with --all-cgroups",
+            _ => "",
+        }
     }
 }
 
@@ -172,11 +196,7 @@ impl Choice {
             }
             _ => default,
         };
-        let available = Fields::NAMES
-            .iter()
-            .filter(|(_, _, bit)| attr.sample_type.contains(*bit))
-            .fold(Fields(0), |all, (_, field, _)| all.or(*field));
-        let mut fields = Fields(default.0 & available.0);
+        let mut fields = Fields(default.0 & Fields::of_samples(attr).0);
         for request in choices.iter().filter(|request| request.class.is_none_or(|wanted| wanted == class)) {
             let wanted = match request.fields {
                 Change::Only(only) => {
@@ -192,7 +212,9 @@ impl Choice {
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
             if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {
-                return Err(io::Error::other(format!("the samples of {name} have no field {missing:?}")));
+                let remedy = Fields::remedy(missing);
+                let text = format!("the samples of {name} have no field {missing:?}{remedy}");
+                return Err(io::Error::other(text));
             }
         }
         Ok(if class == Class::Tracepoint { fields } else { fields.without(Fields::TRACE) })
@@ -226,6 +248,18 @@ mod tests {
     }
 
     #[test]
+    fn fixed_period_is_a_field_without_being_in_the_samples() {
+        let fixed = clock().replace_sample_type(SampleType::TID | SampleType::IP).with_period(3);
+        assert_eq!(fields(&["comm,period"], &fixed).unwrap(), ["comm", "period"]);
+        assert!(fields(&[], &fixed).unwrap().contains(&"period"));
+        // The period of a frequency is known from the samples only.
+        let frequency = fixed.with_frequency(99);
+        assert!(!fields(&[], &frequency).unwrap().contains(&"period"));
+        let error = fields(&["period"], &frequency).unwrap_err();
+        assert_eq!(error, "the samples of x have no field \"period\"; record with --period");
+    }
+
+    #[test]
     fn lists_replace_or_change_the_fields_in_their_order() {
         assert_eq!(fields(&["comm,ip"], &clock()).unwrap(), ["comm", "ip"]);
         assert_eq!(fields(&["comm", "+pid,-comm"], &clock()).unwrap(), ["pid"]);
@@ -238,7 +272,9 @@ mod tests {
     fn field_that_is_unknown_or_was_not_recorded_is_named() {
         let error = fields(&["coom"], &clock()).unwrap_err();
         assert!(error.starts_with("unknown field \"coom\"; the fields are comm, pid,"), "{error}");
-        assert_eq!(fields(&["cpu"], &clock()).unwrap_err(), "the samples of x have no field \"cpu\"");
+        let error = |name| fields(&[name], &clock()).unwrap_err();
+        assert_eq!(error("cpu"), "the samples of x have no field \"cpu\"; record with --sample-cpu");
+        assert_eq!(error("cgroup"), "the samples of x have no field \"cgroup\"; record with --all-cgroups");
         let dummy = Attr::software(Software::DUMMY);
         assert_eq!(fields(&["comm,cpu"], &dummy).unwrap(), ["comm", "cpu"]);
         assert!(fields(&["comm,+ip"], &clock()).unwrap_err().contains("not both"));

@@ -123,7 +123,12 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
         }
     }
     if fields.contains(Fields::DSO) && !is_inlined {
-        let _ = write!(out, " ({})", shown(locations.object_path(frame.location)));
+        let object = location.object().and_then(|id| locations.object(id));
+        let _ = match object.and_then(|object| object.written_by) {
+            // As the perf tool has it, by which the scripts of flame graphs know code of a runtime.
+            Some(pid) => write!(out, " (/tmp/perf-{pid}.map)"),
+            None => write!(out, " ({})", shown(locations.object_path(frame.location))),
+        };
     }
     if is_inlined {
         out.extend_from_slice(b" (inlined)");
@@ -131,9 +136,14 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
     if fields.contains(Fields::SRCLINE) {
         let function =
             function.and_then(|function| Some((locations.function(function.function)?, function.line)));
+        // Alone it is on the line of the frame, so that each frame has one.
+        let is_alone = ![Fields::IP, Fields::SYM, Fields::DSO].iter().any(|field| fields.contains(*field));
         if let Some((Some(file), line)) = function.map(|(function, line)| (function.file, line)) {
+            let before = if is_alone { " " } else { "\n  " };
             let file = locations.string(file);
-            let _ = write!(out, "\n  {}:{line}", shown(file_name(file)));
+            let _ = write!(out, "{before}{}:{line}", shown(file_name(file)));
+        } else if is_alone {
+            let _ = write!(out, " {UNKNOWN}");
         }
     }
 }

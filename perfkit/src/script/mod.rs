@@ -9,7 +9,7 @@ use clap::Args;
 use perf_abi::{Attr, SampleType};
 use perf_decode::tracepoint::Format;
 use perf_decode::{Layout, Record, Sample};
-use perf_profile::Resolver;
+use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Kallsyms, Stack, StackEnd, UserSource};
 
 use crate::help;
@@ -41,8 +41,8 @@ use frames::{Address, Frame, FrameLines};
 pub(crate) struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, ip, sym, symoff, dso, srcline; +NAME
-    /// adds one, -NAME leaves one out; hw:, sw: or trace: before the list is for these events only
+    /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, cgroup, ip, sym, symoff, dso, srcline;
+    /// +NAME adds one, -NAME leaves one out; hw:, sw: or trace: before the list is for these events only
     #[arg(short = 'F', long, value_name = "LIST", allow_hyphen_values = true, value_parser = Choice::parse)]
     fields: Vec<Choice>,
     /// Print times with ns
@@ -249,7 +249,7 @@ impl Printer<'_> {
     ) -> io::Result<()> {
         let Some(event) = event else { return Ok(()) };
         self.push_head(event, sample, value);
-        if event.fields.contains(Fields::IP) || event.fields.contains(Fields::SYM) {
+        if event.fields.has_frames() {
             let resolved = self.resolver.resolve(sample);
             let is_unwound = resolved.stack.user_source() == UserSource::StackCopy;
             let kernel_frames = resolved.stack.kernel().len();
@@ -341,6 +341,10 @@ impl Printer<'_> {
         }
         if let Some(addr) = sample.addr().filter(|_| fields.contains(Fields::ADDR)) {
             push(head, format_args!("{addr:16x}"));
+        }
+        if let Some(cgroup) = sample.cgroup().filter(|_| fields.contains(Fields::CGROUP)) {
+            let path = self.resolver.spaces().cgroup(cgroup).map(String::from_utf8_lossy);
+            push(head, format_args!(" {}", shown(path.as_deref().unwrap_or(UNKNOWN))));
         }
     }
 

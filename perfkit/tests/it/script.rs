@@ -36,6 +36,47 @@ fn samples_of_captured_files_have_the_text_of_the_snapshots() {
     }
 }
 
+#[test]
+fn each_field_can_be_printed_alone() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let mut made = Made::new();
+    made.comm(7, b"fields");
+    made.map(7, 0x1000, b"/no/such/file", None);
+    made.map(7, 0x5000, b"//anon", None);
+    made.sample(7, 0x1010);
+    made.sample(7, 0x5010);
+    made.write(&file);
+    for (field, expected) in [
+        ("srcline", "  [unknown]\n  [unknown]\n"),
+        ("sym", "  [unknown]\n  [unknown]\n"),
+        // Code of a runtime has the object by which the scripts of flame graphs know it.
+        ("dso", "  (/no/such/file)\n  (/tmp/perf-7.map)\n"),
+        ("ip", "             1010\n             5010\n"),
+        ("period", "      1000 \n      1000 \n"),
+    ] {
+        assert_eq!(script(perfkit(), &file, &["-F", field]).unwrap(), expected, "{field}");
+    }
+}
+
+#[test]
+fn fixed_period_is_printed_as_by_the_perf_tool() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let path = file.to_str().unwrap();
+    if record(&["-q", "-e", "page-faults", "-c", "3", "-o", path, "--", "ls"]).is_none() {
+        return;
+    }
+    let found = script(perfkit(), &file, &["-F", "comm,period,event"]).unwrap();
+    assert!(!found.is_empty() && found.lines().all(|line| line.ends_with(" 3 page-faults: ")), "{found}");
+    let fields = ["-G", "-F", "comm,tid,time,period,event,ip"];
+    let Some(expected) = script(Command::new("perf"), &file, &fields) else {
+        eprintln!("skipped: no perf tool");
+        return;
+    };
+    assert_eq!(script(perfkit(), &file, &fields).unwrap(), expected);
+}
+
 /// A sample in the text of a script: its head, and the address and the rest of each frame.
 type Sample = (String, Vec<(String, String)>);
 

@@ -31,6 +31,7 @@
 //! | the same of a long recording, without keeping its stacks | [`Collector::with_table`] |
 //! | see callers and callees with their values | [`CallTree`] |
 //! | compare profiles, with the noise of each change | [`Diff`] |
+//! | print paths as short as they differ | [`ShortPaths`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
 //! | write JSON lines, for DuckDB and scripts | `JsonLines` |
 //! | write a file for the Firefox Profiler | `Firefox` |
@@ -75,6 +76,6 @@ pub use profile::{
     Profile, ProfileBuilder, Reasons, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
 };
 pub use view::{
-    CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, Table,
-    TableSums,
+    CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, ShortPaths,
+    Table, TableSums,
 };

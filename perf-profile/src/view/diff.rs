@@ -1,8 +1,9 @@
 //! The difference of profiles, and how much of it is noise.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::entry::{Column, Entry};
+use super::short_paths::ShortPaths;
 use super::table::{Cost, Order, Row, Table};
 use crate::format::names::file_name;
 use crate::profile::{EventId, Profile};
@@ -98,7 +99,8 @@ impl<'p> Diff<'p> {
     /// values, if one of the sides has any.
     ///
     /// Builds of a program in different folders are one object: objects, and source files, are the same if their file names
-    /// are and no profile has two paths of this name. Their rows have the path of the first profile of `new` that has one.
+    /// are. Where a profile has several paths of one name, as many folders must be the same as tell these apart. Their rows
+    /// have the path of the first profile of `new` that has one.
     pub fn new(
         base: &[(&'p Profile, EventId)],
         new: &[(&'p Profile, EventId)],
@@ -138,10 +140,10 @@ impl<'p> Diff<'p> {
 
 /// The entries that are compared with each other.
 struct Keys<'p> {
-    /// File names of objects that have several paths in one table.
-    objects: BTreeSet<&'p str>,
+    /// The number of parts of their paths that are compared, by the file names of objects that have several paths in one table.
+    objects: BTreeMap<&'p str, usize>,
     /// The same of source files.
-    files: BTreeSet<&'p str>,
+    files: BTreeMap<&'p str, usize>,
     /// The entry of the first table that has it, by its key.
     entries: BTreeMap<Entry<'p>, Entry<'p>>,
 }
@@ -151,7 +153,7 @@ impl<'p> Keys<'p> {
     where
         'p: 't,
     {
-        let mut keys = Self { objects: BTreeSet::new(), files: BTreeSet::new(), entries: BTreeMap::new() };
+        let mut keys = Self { objects: BTreeMap::new(), files: BTreeMap::new(), entries: BTreeMap::new() };
         for table in tables.clone() {
             let entries = || table.rows().iter().map(Row::entry);
             add_ambiguous(&mut keys.objects, entries().filter_map(|entry| entry.object));
@@ -163,11 +165,11 @@ impl<'p> Keys<'p> {
         keys
     }
 
-    /// Returns an entry with file names in place of paths, except for those that are ambiguous.
+    /// Returns an entry with file names in place of paths, and with folders where these are ambiguous.
     fn key(&self, entry: Entry<'p>) -> Entry<'p> {
-        let name = |path: &'p str, ambiguous: &BTreeSet<&'p str>| {
+        let name = |path: &'p str, ambiguous: &BTreeMap<&'p str, usize>| {
             let name = file_name(path);
-            if ambiguous.contains(name) { path } else { name }
+            ambiguous.get(name).map_or(name, |&parts| last_parts(path, parts))
         };
         Entry {
             object: entry.object.map(|path| name(path, &self.objects)),
@@ -177,15 +179,22 @@ impl<'p> Keys<'p> {
     }
 }
 
-/// Adds the file names that several of these paths have.
-fn add_ambiguous<'p>(names: &mut BTreeSet<&'p str>, paths: impl Iterator<Item = &'p str>) {
-    let mut known = BTreeMap::new();
+/// Adds the file names that several of these paths have, each with the number of parts that tells the paths apart.
+fn add_ambiguous<'p>(names: &mut BTreeMap<&'p str, usize>, paths: impl Iterator<Item = &'p str> + Clone) {
+    let shortened = ShortPaths::new(paths.clone());
     for path in paths {
-        let name = file_name(path);
-        if *known.entry(name).or_insert(path) != path {
-            names.insert(name);
+        let parts = shortened.of(path).split('/').count();
+        if parts > 1 {
+            let most = names.entry(file_name(path)).or_default();
+            *most = parts.max(*most);
         }
     }
+}
+
+/// Returns the last parts of a path.
+fn last_parts(path: &str, parts: usize) -> &str {
+    let slash = path.rmatch_indices('/').nth(parts.saturating_sub(1));
+    slash.and_then(|(slash, _)| path.get(slash + 1..)).unwrap_or(path)
 }
 
 /// The recordings of one side.

@@ -3,6 +3,7 @@
 mod diff;
 mod entry;
 mod rows;
+mod short_paths;
 mod table;
 mod table_sums;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tree;
 
 pub use diff::{Change, Diff, Estimate, Scale};
 pub use entry::{Column, Entry};
+pub use short_paths::ShortPaths;
 pub use table::{Cost, Order, Row, Table};
 pub use table_sums::TableSums;
 pub(crate) use table_sums::{Adder, Names, NewNames};

@@ -110,6 +110,7 @@ impl Options {
 
     fn read(&self, path: &Path) -> io::Result<Compared> {
         let read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
+        sort::check(&self.sort, &read.about).map_err(|error| of_file(path, &error))?;
         let event = single_event(&read.profile, self.source.off_cpu.event());
         let event = event.map_err(|error| of_file(path, &error))?;
         Ok(Compared { path: path.to_owned(), event, read })

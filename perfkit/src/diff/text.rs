@@ -8,6 +8,7 @@ use super::{Compared, Options};
 use crate::color::{Color, colored};
 use crate::message::{count, shown};
 use crate::report::header;
+use crate::report::sort::FileNames;
 use crate::report::text::{columns, dots, widths};
 
 /// Prints the recordings, the change of their totals, and the rows that are not below the limit.
@@ -37,7 +38,7 @@ pub(super) fn print(
     let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
     let least = options.percent_limit / 100.0 * whole;
     let (rows, left_out): (Vec<_>, Vec<_>) = diff.rows().iter().partition(|row| row.change().abs() >= least);
-    print_rows(out, options, &rows, Number::new(unit, options.absolute))?;
+    print_rows(out, options, diff, &rows, Number::new(unit, options.absolute))?;
     if !left_out.is_empty() {
         let noise = left_out.iter().filter(|row| !row.is_noise()).count();
         let (rows, limit) = (count(left_out.len() as u64, "row"), options.percent_limit);
@@ -66,12 +67,15 @@ fn print_recording(out: &mut dyn Write, side: &str, compared: &Compared) -> io::
 fn print_rows(
     out: &mut dyn Write,
     options: &Options,
+    diff: &Diff<'_>,
     rows: &[&Change<'_>],
     number: Number,
 ) -> io::Result<()> {
     let is_colored = colored(&io::stdout());
-    let texts: Vec<Vec<String>> =
-        rows.iter().map(|row| options.sort.iter().map(|key| key.text(&row.entry)).collect()).collect();
+    let names = FileNames::new(diff.rows().iter().map(|row| row.entry));
+    let texts =
+        |row: &Change<'_>| options.sort.iter().map(|key| key.text_among(&row.entry, &names)).collect();
+    let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
     let widths = widths(&options.sort, &texts);
     let titles: Vec<_> = options.sort.iter().map(|key| key.title().to_owned()).collect();
     let width = number.width();

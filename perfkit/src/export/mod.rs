@@ -94,6 +94,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         (options.profile.profile(builder)?, Payloads::default())
     };
     let (profile, about) = (&read.profile, &read.about);
+    options.root.check(about)?;
     let preferred = options.profile.source.off_cpu.event();
     let event = if format == Format::Folded { Some(single_event(profile, preferred)?) } else { None };
     let exported = Exported { profile, about, payloads };

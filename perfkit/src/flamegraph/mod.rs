@@ -136,6 +136,7 @@ impl Options {
         };
         let read = |input: InputOptions| {
             let profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
+            self.root.check(&profiled.about)?;
             Ok(Input { path: input.path().to_owned(), profiled })
         };
         files.into_iter().map(read).collect()

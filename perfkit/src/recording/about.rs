@@ -136,6 +136,15 @@ impl About {
         self.events.is_empty() || self.events.iter().any(|(_, attr)| attr.sample_type.contains(field))
     }
 
+    /// Checks that the samples have their control group, for an option that shows it.
+    pub(crate) fn check_cgroups(&self, option: &str) -> io::Result<()> {
+        if self.has_field(SampleType::CGROUP) {
+            return Ok(());
+        }
+        let text = "the samples of this recording have no control group; record with --all-cgroups";
+        Err(io::Error::other(format!("{option}: {text}")))
+    }
+
     /// Returns whether the times of all events are of `CLOCK_MONOTONIC`.
     pub(super) fn has_monotonic_time(&self) -> bool {
         let is_monotonic =

@@ -1,7 +1,11 @@
 //! The outermost frame of folded stacks.
 
+use std::io;
+
 use clap::ValueEnum;
 use perf_profile::Folded;
+
+use super::About;
 
 /// The outermost frame of folded stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -12,17 +16,25 @@ pub(crate) enum Root {
     Pid,
     /// The name with process and thread: comm-pid/tid
     Tid,
+    /// The control group, then the name of the thread; for recordings of record --all-cgroups
+    Cgroup,
     /// The outermost function
     None,
 }
 
 impl Root {
+    /// Checks that the recording has the outermost frame.
+    pub(crate) fn check(self, about: &About) -> io::Result<()> {
+        if self == Self::Cgroup { about.check_cgroups("--root cgroup") } else { Ok(()) }
+    }
+
     /// Sets the outermost frame of the stacks that are written.
     pub(crate) fn apply(self, folded: Folded) -> Folded {
         match self {
             Self::Comm => folded,
             Self::Pid => folded.with_pid(),
             Self::Tid => folded.with_tid(),
+            Self::Cgroup => folded.with_cgroup(),
             Self::None => folded.without_thread(),
         }
     }

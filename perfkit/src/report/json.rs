@@ -68,6 +68,7 @@ pub(crate) fn entry<const N: usize>(entry: &Entry<'_>, values: [(&str, Value); N
         ("comm", entry.comm.into()),
         ("pid", entry.pid.into()),
         ("tid", entry.tid.into()),
+        ("cgroup", known(entry.cgroup).into()),
         ("object", known(entry.object).into()),
         ("function", known(entry.function).into()),
         ("file", line.map(|(file, _)| file).into()),

@@ -116,6 +116,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     };
     let mut out = BufWriter::new(out);
     let (profile, about) = (&read.profile, &read.about);
+    sort::check(&options.sort, about)?;
     let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| profile.sample_count(id) > 0).collect();
     // Rows are sorted by the first event: the one that the user asks for.
     let asked = options.profile.source.off_cpu.event();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use perf_profile::{Cost, EventId, Order, Row, Table};
 
-use super::sort::SortKey;
+use super::sort::{FileNames, SortKey};
 use super::text::{columns, dots, widths};
 use super::{Percent, Shares};
 use crate::message::shown;
@@ -32,8 +32,10 @@ impl Style<'_> {
     /// Prints the first rows whose share of an event is not below the limit. Returns the number of the others.
     pub(crate) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
         let rows: Vec<_> = table.rows().iter().filter(|row| self.is_shown(row)).take(self.most).collect();
-        let texts: Vec<Vec<String>> =
-            rows.iter().map(|row| self.keys.iter().map(|key| key.text(&row.entry())).collect()).collect();
+        let names = FileNames::new(table.rows().iter().map(Row::entry));
+        let texts =
+            |row: &Row<'_>| self.keys.iter().map(|key| key.text_among(&row.entry(), &names)).collect();
+        let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
         let widths = widths(self.keys, &texts);
         self.print_head(out, &widths)?;
         for (row, texts) in rows.iter().zip(&texts) {

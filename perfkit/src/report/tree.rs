@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use perf_profile::{CallTree, Entry, Node};
 
-use super::sort::SortKey;
+use super::sort::{FileNames, SortKey};
 use super::{Percent, Shares};
 use crate::message::shown;
 
@@ -19,6 +19,7 @@ pub(super) fn print(
 ) -> io::Result<()> {
     let nodes = tree.nodes();
     let siblings = siblings(nodes);
+    let files = FileNames::new(nodes.iter().map(|node| node.entry));
     // The path from the root to the node: each with its entry, and with the text before those below it.
     let mut path: Vec<(Entry<'_>, String)> = Vec::new();
     for (node, sibling) in nodes.iter().zip(siblings) {
@@ -31,7 +32,7 @@ pub(super) fn print(
             Sibling::Last => ("\u{2514}\u{2500} ", "   "),
             Sibling::Another => ("\u{251c}\u{2500} ", "\u{2502}  "),
         };
-        let name = name(&node.entry, parent.map(|(entry, _)| entry));
+        let name = name(&node.entry, parent.map(|(entry, _)| entry), &files);
         let [total, own] = [node.cost.total_value, node.cost.self_value]
             .map(|value| Percent::new(shares.of(value), is_colored));
         writeln!(out, "{total}{own}  {indent}{mark}{name}")?;
@@ -75,22 +76,23 @@ fn siblings(nodes: &[Node<'_>]) -> Vec<Sibling> {
 }
 
 /// Returns the name of a node. The object is named where it differs from the object of the node above.
-fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>) -> String {
+fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>, files: &FileNames<'_>) -> String {
     let mut parts = Vec::new();
     if let Some(comm) = entry.comm {
         parts.push(shown(comm));
     }
     parts.extend(entry.pid.map(|pid| format!("pid {pid}")));
     parts.extend(entry.tid.map(|tid| format!("tid {tid}")));
+    parts.extend(entry.cgroup.map(|path| format!("cgroup {}", shown(path))));
     if let Some(function) = entry.function {
         let level = if entry.is_kernel { "[k] " } else { "" };
         parts.push(format!("{level}{}", shown(function)));
     }
     if entry.object.is_some() && above.is_none_or(|above| above.object != entry.object) {
-        parts.push(format!("({})", SortKey::Dso.text(entry)));
+        parts.push(format!("({})", SortKey::Dso.text_among(entry, files)));
     }
     if entry.line.is_some() {
-        parts.push(SortKey::Srcline.text(entry));
+        parts.push(SortKey::Srcline.text_among(entry, files));
     }
     parts.join(" ")
 }

@@ -8,12 +8,104 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::captures::Captures;
-use crate::support::made::Made;
+use crate::support::made::{KERNEL, Made};
 use crate::support::recording::{Folder, perfkit, record_workload};
 use crate::support::snapshot::expect_snapshot;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command on `perf.data` of a folder, and returns its output.
+fn run(folder: &Path, words: &[&str]) -> String {
+    let output = perfkit().args(words).current_dir(folder).output();
+    assert!(output.as_ref().is_ok_and(|output| output.status.success()), "{words:?}: {output:?}");
+    output.map_or_else(|_| String::new(), |output| text(&output.stdout))
+}
+
+#[test]
+fn files_of_one_name_are_told_apart() {
+    let folder = Folder::new();
+    let mut made = Made::new();
+    made.comm(7, b"same");
+    for (start, path) in [(0x1000, "/srv/old/app"), (0x2000, "/srv/new/app"), (0x3000, "/lib/libc.so")] {
+        made.map(7, start, path.as_bytes(), None);
+        made.sample(7, start + 0x10);
+    }
+    made.write(&folder.path("perf.data"));
+    let folder = folder.path("");
+    let names = |output: &str| {
+        let rows = output.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let mut names: Vec<_> =
+            rows.filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let expected = ["libc.so", "new/app", "old/app"];
+    assert_eq!(names(&run(&folder, &["report", "-q", "-s", "dso"])), expected);
+    let tree = run(&folder, &["report", "-q", "-g", "-s", "dso,sym"]);
+    assert_eq!(names(&tree), expected.map(|name| format!("({name})")), "{tree}");
+    let diff = run(&folder, &["diff", "--percent-limit", "0", "-s", "dso", "perf.data", "perf.data"]);
+    assert_eq!(names(&diff), expected);
+}
+
+#[test]
+fn rows_without_a_line_say_whether_they_are_of_the_kernel() {
+    let folder = Folder::new();
+    let mut made = Made::new();
+    made.comm(7, b"lines");
+    made.map(7, 0x1000, b"/no/such/file", None);
+    made.sample(7, 0x1010);
+    made.sample(7, KERNEL);
+    made.write(&folder.path("perf.data"));
+    let report = run(&folder.path(""), &["report", "-q", "-s", "srcline"]);
+    let mut rows: Vec<_> = report.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, ["50.00%  [kernel]", "50.00%  [unknown]"]);
+}
+
+#[test]
+fn control_groups_are_columns_fields_and_roots() {
+    let folder = Folder::new();
+    let mut made = Made::with_cgroups();
+    made.comm(7, b"group");
+    made.cgroup(5, b"/a");
+    made.cgroup(6, b"/b c");
+    for cgroup in [5, 5, 6, 9] {
+        made.sample_in(7, 0x1010, cgroup);
+    }
+    made.write(&folder.path("perf.data"));
+    let groups = folder.path("");
+    let report = run(&groups, &["report", "-q", "-s", "cgroup,comm"]);
+    for row in ["50.00%  /a         group", "25.00%  /b c       group", "25.00%  [unknown]  group"] {
+        assert!(report.contains(row), "{report}");
+    }
+    let json: Value = serde_json::from_str(&run(&groups, &["report", "--json", "-s", "cgroup"])).unwrap();
+    let rows = json["rows"].as_array().unwrap().iter().map(|row| row["cgroup"].clone());
+    assert_eq!(rows.collect::<Vec<_>>(), [Value::from("/a"), Value::from("/b c"), Value::Null]);
+    let script = run(&groups, &["script", "-F", "comm,cgroup"]);
+    let fields = script.lines().map(|line| line.trim().trim_start_matches("group").trim());
+    assert_eq!(fields.collect::<Vec<_>>(), ["/a", "/a", "/b c", "[unknown]"]);
+    let folded = run(&groups, &["export", "-f", "folded", "--root", "cgroup"]);
+    assert_eq!(
+        folded,
+        "/a;group;[unknown] 2000\n/b c;group;[unknown] 1000\n[unknown];group;[unknown] 1000\n"
+    );
+    let lines = run(&groups, &["export", "-f", "json"]);
+    assert!(lines.lines().next().unwrap().contains("\"cgroup\":\"/a\""), "{lines}");
+
+    let folder = Folder::new();
+    Made::new().write(&folder.path("perf.data"));
+    for words in [
+        &["report", "-s", "cgroup"][..],
+        &["script", "-F", "cgroup"],
+        &["export", "-f", "folded", "--root", "cgroup"],
+        &["diff", "-s", "cgroup", "perf.data", "perf.data"],
+    ] {
+        let output = perfkit().args(words).current_dir(folder.path("")).output().unwrap();
+        let errors = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && errors.contains("record with --all-cgroups"), "{errors}");
+    }
 }
 
 #[test]

@@ -38,6 +38,12 @@ impl Made {
         Self::of_events(attr, vec![RecordedEvent::new(attr, name).with_ids([1])])
     }
 
+    /// Makes an empty recording whose samples have their control group.
+    pub(crate) fn with_cgroups() -> Self {
+        let attr = Self::new().attr.with_sample_type(SampleType::CGROUP);
+        Self::of_events(attr, vec![RecordedEvent::new(attr, "cpu-clock").with_ids([1])])
+    }
+
     /// Makes an empty recording of a group of which only the first event samples, with the counts of all. Their ids are
     /// their numbers, from 1.
     pub(crate) fn with_group(events: &[(&str, Software)]) -> Self {
@@ -109,6 +115,19 @@ impl Made {
         let mode = if ip >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL };
         let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(mode));
         self.words.extend(sample.tid(pid, pid).ip(ip).time(time).cpu(0).period(period).finish());
+    }
+
+    /// Adds the path of a control group.
+    pub(crate) fn cgroup(&mut self, id: u64, path: &[u8]) {
+        self.add(RecordBuilder::new(RecordType::CGROUP, Misc::empty()).u64(id).string(path), 0);
+    }
+
+    /// Adds a sample in a control group.
+    pub(crate) fn sample_in(&mut self, pid: u32, ip: u64, cgroup: u64) {
+        self.time += 1000;
+        let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
+        let sample = sample.tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1000).cgroup(cgroup);
+        self.words.extend(sample.finish());
     }
 
     /// Adds a sample of the first event of a group, with the counts of all.

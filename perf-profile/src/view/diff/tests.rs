@@ -74,6 +74,11 @@ fn builds_in_different_folders_are_the_same_object() {
     let [object, line] = [[Column::Object, Column::Function], [Column::Function, Column::Line]];
     assert_eq!(changes(&["/old/a"], &["/new/a"], &object), [("/new/a".to_owned(), 0.0)]);
     assert_eq!(changes(&["/old/a"], &["/new/a"], &line), [("/new/a.c".to_owned(), 0.0)]);
+    // Two of a name are compared with those in folders of the same name.
+    let two = changes(&["/old/x/a", "/old/y/a"], &["/new/x/a", "/new/y/a"], &object);
+    assert_eq!(two, [("/new/x/a".to_owned(), 0.0), ("/new/y/a".to_owned(), 0.0)]);
+    let two = changes(&["/d/x/a", "/d/y/a"], &["/d/x/a"], &object);
+    assert_eq!(two, [("/d/y/a".to_owned(), -1000.0), ("/d/x/a".to_owned(), 0.0)]);
     // Which of two is meant is not known.
     let several = changes(&["/old/a"], &["/new/a", "/other/a"], &object);
     let expected = [("/new/a", 1000.0), ("/old/a", -1000.0), ("/other/a", 1000.0)];

@@ -19,8 +19,9 @@ use crate::report::sort::{self, SortKey};
 /// Compare recordings: the functions by their change
 #[derive(Args, Debug)]
 #[command(after_help = help::end(
-    "The noise is twice the standard error of a change. Of one recording a side it is what sampling causes; of several it \
-     is their spread, but not less than that. Changes within their noise have the mark ~. Rows that changed by less than the \
+    "The noise is twice the standard error of a change: the spread of several recordings a side, but not less than what \
+     sampling causes. Of one recording, only the latter is known, and the column is named Sampling: runs of the same program \
+     differ by more. Changes within it have the mark ~. Rows that changed by less than the \
      limit are left out; the last line says how many.\n\n\
      Objects are compared by their file names, so that builds in different folders match; -s sym compares the functions of \
      programs with different names. A program that was replaced has no names: before you build anew in the same place, \

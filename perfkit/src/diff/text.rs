@@ -38,13 +38,22 @@ pub(super) fn print(
     let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
     let least = options.percent_limit / 100.0 * whole;
     let (rows, left_out): (Vec<_>, Vec<_>) = diff.rows().iter().partition(|row| row.change().abs() >= least);
-    print_rows(out, options, diff, &rows, Number::new(unit, options.absolute))?;
-    if !left_out.is_empty() {
-        let noise = left_out.iter().filter(|row| !row.is_noise()).count();
-        let (rows, limit) = (count(left_out.len() as u64, "row"), options.percent_limit);
+    let spread = Spread::of(base, new);
+    if let Spread::Sampling = spread {
         writeln!(
             out,
-            "#\n# {rows} changed by less than {limit} %, {noise} of them by more than their noise: --percent-limit 0 prints them"
+            "# Sampling is the part of the noise that is known of one recording. Runs of a program differ by more:"
+        )?;
+        writeln!(out, "# the noise is known of several recordings on each side of --to")?;
+    }
+    print_rows(out, options, diff, &rows, Number::new(unit, options.absolute), spread)?;
+    if !left_out.is_empty() {
+        let more = left_out.iter().filter(|row| !row.is_noise()).count();
+        let (rows, limit) = (count(left_out.len() as u64, "row"), options.percent_limit);
+        let spread = spread.phrase();
+        writeln!(
+            out,
+            "#\n# {rows} changed by less than {limit} %, {more} of them by more than {spread}: --percent-limit 0 prints them"
         )?;
     }
     Ok(())
@@ -70,6 +79,7 @@ fn print_rows(
     diff: &Diff<'_>,
     rows: &[&Change<'_>],
     number: Number,
+    spread: Spread,
 ) -> io::Result<()> {
     let is_colored = colored(&io::stdout());
     let names = FileNames::new(diff.rows().iter().map(|row| row.entry));
@@ -81,7 +91,7 @@ fn print_rows(
     let width = number.width();
     let heads = |texts: [&str; 4]| texts.map(|text| format!("{text:>width$}")).join(" ");
     let line = ".".repeat(width - 2);
-    writeln!(out, "#\n#{}{}", heads(["Base", "New", "Change", "Noise"]), columns(&titles, &widths))?;
+    writeln!(out, "#\n#{}{}", heads(["Base", "New", "Change", spread.title()]), columns(&titles, &widths))?;
     writeln!(out, "#{}{}", heads([&line; 4]), dots(&options.sort, &widths))?;
     for (row, texts) in rows.iter().zip(&texts) {
         let mark = if row.is_noise() { '~' } else { ' ' };
@@ -110,9 +120,38 @@ fn relative(total: &Change<'_>) -> String {
     let noise = if total.noise() > 0.0 {
         format!(" with a noise of {:.1} %", percent(total.noise()))
     } else {
-        ", whose noise several recordings a side would show".to_owned()
+        String::new()
     };
     format!("{:+.1} %{noise}", percent(total.change()))
+}
+
+/// What the last column of numbers has.
+#[derive(Clone, Copy, Debug)]
+enum Spread {
+    /// That of recordings.
+    Noise,
+    /// That of the samples of one recording, because a side has no other.
+    Sampling,
+}
+
+impl Spread {
+    fn of(base: &[Compared], new: &[Compared]) -> Self {
+        if base.len().min(new.len()) > 1 { Self::Noise } else { Self::Sampling }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Noise => "Noise",
+            Self::Sampling => "Sampling",
+        }
+    }
+
+    fn phrase(self) -> &'static str {
+        match self {
+            Self::Noise => "their noise",
+            Self::Sampling => "sampling explains",
+        }
+    }
 }
 
 /// How quantities are printed.

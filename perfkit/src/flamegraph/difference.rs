@@ -4,6 +4,8 @@ use std::io;
 
 use super::svg::Picture;
 use super::{Input, Options, draw, name_of, sampled_event, stacks, titles};
+use crate::message::note;
+use crate::recording::Root;
 
 impl Options {
     /// Returns the picture of `new`, colored by what differs from `base`.
@@ -22,11 +24,7 @@ impl Options {
         let mut picture = draw(profile, event, &folded, titles::comparison(&base.path, &new.path, &name))?;
         let mut base_lines = stacks::lines(base_profile, &self.folded(base_event))?;
         let total: u128 = base_lines.iter().map(|line| u128::from(line.value)).sum();
-        let [base_file, file] = titles::names(&base.path, &new.path);
-        let mut notes = vec![
-            format!("base {base_file}: {}", titles::counts(base_profile, base_event)),
-            format!("{file}: {}", titles::counts(profile, event)),
-        ];
+        let mut notes = vec!["red: more than in the base, blue: less".to_owned()];
         if self.normalize && total > 0 {
             let new_total = picture.total();
             for line in &mut base_lines {
@@ -46,6 +44,12 @@ impl Options {
             let percent = 100.0 * gone as f64 / all as f64;
             notes.push(format!("gone and not drawn: {percent:.1}% of the base"));
         }
+        if gone == all && self.root() != Root::None {
+            note(
+                "no stack of the base is in the other recording: --root none compares threads of different names",
+            );
+        }
+        notes.push(titles::counts_beside((profile, event), (base_profile, base_event)));
         picture.subtitle = stacks::text(&notes.join("; "));
         picture.is_difference = true;
         if self.counts {

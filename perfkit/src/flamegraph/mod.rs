@@ -27,7 +27,7 @@ use crate::{help, whole_file};
      search.\n\n\
      Palette `origin` colors functions of the kernel orange, inlined ones light blue, addresses without a name grey, and others \
      blue: hues and lightnesses that people with a color deficiency distinguish. Comparisons are red for more than in the base, \
-     and blue for less.\n\n\
+     and blue for less; --root comm keeps the threads of programs with the same name apart.\n\n\
      The crate inferno draws, under the licence CDDL-1.0. A picture contains its script.",
     &[
         ("perfkit flamegraph", "draw perf.data into flamegraph.svg"),
@@ -63,9 +63,9 @@ pub(crate) struct Options {
     /// Draw from the top to the bottom
     #[arg(long)]
     inverted: bool,
-    /// The outermost frame
-    #[arg(long, value_enum, value_name = "FRAME", default_value = "comm")]
-    root: Root,
+    /// The outermost frame [default: comm; of --diff none, because programs that are compared may have other names]
+    #[arg(long, value_enum, value_name = "FRAME")]
+    root: Option<Root>,
     /// Numbers of samples in place of the sums of their periods
     #[arg(long)]
     counts: bool,
@@ -136,7 +136,7 @@ impl Options {
         };
         let read = |input: InputOptions| {
             let profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
-            self.root.check(&profiled.about)?;
+            self.root().check(&profiled.about)?;
             Ok(Input { path: input.path().to_owned(), profiled })
         };
         files.into_iter().map(read).collect()
@@ -180,15 +180,22 @@ impl Options {
                 let losses = input.profiled.profile.losses();
                 losses.lost() > 0 || losses.incomplete() > 0
             });
-            let lost = lost.map(|input| format!("; {}", titles::losses(&input.profiled.profile)));
-            picture.subtitle = stacks::text(subtitle) + &lost.collect::<String>();
+            let lost: Vec<_> =
+                lost.map(|input| format!("; {}", titles::losses(&input.profiled.profile))).collect();
+            let lost = lost.concat();
+            let space = picture.look.subtitle_len().saturating_sub(lost.chars().count());
+            picture.subtitle = svg::shortened(&stacks::text(subtitle), space) + &lost;
         }
         Ok(picture)
     }
 
+    fn root(&self) -> Root {
+        self.root.unwrap_or(if self.diff.is_some() { Root::None } else { Root::Comm })
+    }
+
     fn folded(&self, event: EventId) -> Folded {
         let folded = Folded::new(event);
-        self.root.apply(if self.counts { folded.with_counts() } else { folded })
+        self.root().apply(if self.counts { folded.with_counts() } else { folded })
     }
 }
 

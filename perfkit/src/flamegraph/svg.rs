@@ -39,6 +39,15 @@ pub(super) struct Look {
     pub(super) is_inverted: bool,
 }
 
+impl Look {
+    /// Returns the characters that fit on the line below the title.
+    pub(super) fn subtitle_len(&self) -> usize {
+        // The width of inferno's default, its margins, and of a character in tenths of pixels: a monospace font of 12.
+        let (usual, margins, character) = (1200, 20, 73);
+        (usize::from(self.width.unwrap_or(usual)).saturating_sub(margins)) * 10 / character
+    }
+}
+
 /// Width in percent below which a frame cannot be seen, as inferno has it.
 pub(super) const MIN_WIDTH: f64 = 0.01;
 
@@ -60,7 +69,7 @@ impl Picture {
         // Colors are chosen by the name, not at random.
         options.deterministic = true;
         options.title.clone_from(&self.title);
-        options.subtitle = Some(self.subtitle.clone());
+        options.subtitle = Some(shortened(&self.subtitle, self.look.subtitle_len()));
         options.count_name.clone_from(&self.unit);
         if !self.is_difference {
             #[expect(clippy::cast_precision_loss, reason = "1 or 1000")]
@@ -125,11 +134,15 @@ impl Picture {
 /// Returns a title that fits beside the buttons of a picture of the usual width.
 pub(super) fn short_title(title: &str) -> String {
     const MAX: usize = 88;
-    let title = stacks::text(title);
-    if title.chars().count() <= MAX {
-        return title;
+    shortened(&stacks::text(title), MAX)
+}
+
+/// Returns a text of at most `len` characters, with a mark where it is cut.
+pub(super) fn shortened(text: &str, len: usize) -> String {
+    if text.chars().count() <= len {
+        return text.to_owned();
     }
-    title.chars().take(MAX - 1).chain(['\u{2026}']).collect()
+    text.chars().take(len.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
 #[cfg(test)]

@@ -53,6 +53,20 @@ pub(super) fn counts(profile: &Profile, event: EventId) -> String {
     format!("{}, {}", count(profile.sample_count(event), "sample"), losses(profile))
 }
 
+/// Returns the number of samples and what is missing, each beside the number of the base.
+pub(super) fn counts_beside((profile, event): (&Profile, EventId), base: (&Profile, EventId)) -> String {
+    let numbers = |profile: &Profile, event| {
+        let losses = profile.losses();
+        [profile.sample_count(event), losses.lost(), losses.incomplete()].map(number)
+    };
+    let ([samples, lost, incomplete], base) = (numbers(profile, event), numbers(base.0, base.1));
+    let [base_samples, base_lost, base_incomplete] = base;
+    format!(
+        "samples: {samples} (base {base_samples}), lost: {lost} ({base_lost}), \
+         incomplete stacks: {incomplete} ({base_incomplete})"
+    )
+}
+
 /// Returns what is missing.
 pub(super) fn losses(profile: &Profile) -> String {
     let losses = profile.losses();

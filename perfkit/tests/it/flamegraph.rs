@@ -171,16 +171,54 @@ fn difference_names_the_base_and_what_is_gone() {
     };
     let texts = diff(&[]);
     assert!(texts.contains("title: cpu-clock: new.data compared with the base old.data\n"), "{texts}");
-    assert!(
-        texts.contains("base old.data: 4 samples, 0 lost, 0 incomplete stacks; new.data: 2 samples, "),
-        "{texts}"
-    );
-    assert!(texts.contains("; gone and not drawn: 75.0% of the base"), "{texts}");
+    let subtitle = "subtitle: red: more than in the base, blue: less; gone and not drawn: 75.0% of the base; \
+                    samples: 2 (base 4), lost: 0 (0), incomplete stacks: 0 (0)\n";
+    assert!(texts.contains(subtitle), "{texts}");
     assert!(texts.contains("rgb(255,") && texts.contains("[second 7] (2 us, 100.00%; +50.00%)"), "{texts}");
     let normalized = diff(&["--normalize", "--counts"]);
     assert!(normalized.contains("; base times 0.50"), "{normalized}");
     // A quarter of 2 is rounded.
     assert!(normalized.contains("[second 7] (2 samples, 100.00%; +50.00%)"), "{normalized}");
+}
+
+#[test]
+fn programs_of_different_names_are_compared() {
+    let folder = Folder::new();
+    let recorded = |name: &str| {
+        let mut made = Made::new();
+        made.comm(10, name.as_bytes());
+        made.map(10, 0x1000, b"/nonexistent/code", None);
+        made.sample(10, 0x1010);
+        let path = folder.path(name);
+        made.write(&path);
+        path.to_str().unwrap().to_owned()
+    };
+    let (old, new) = (recorded("app-old"), recorded("app-new"));
+    let diff = |options: &[&str]| flamegraph(&[&["--diff", &old, &new, "-o", "-"], options].concat());
+    let same = diff(&[]);
+    let texts = texts(&svg_of(same));
+    assert!(texts.contains("[code] (1 us, 100.00%; 0.00%)") && !texts.contains("gone"), "{texts}");
+    let by_name = diff(&["--root", "comm"]);
+    let errors = text(&by_name.stderr);
+    assert!(errors.contains("--root none compares threads of different names"), "{errors}");
+    assert!(svg_of(by_name).contains("gone and not drawn: 100.0% of the base"));
+}
+
+#[test]
+fn subtitle_fits_the_page() {
+    let folder = Folder::new();
+    let recording = folder.path("perf.data");
+    made(&recording, 3, 1);
+    let path = recording.to_str().unwrap();
+    let subtitle = |options: &[&str]| {
+        let picture = svg_of(flamegraph(&[&["-o", "-", "--width", "500"], options].concat()));
+        texts(&picture).lines().find_map(|line| Some(line.strip_prefix("subtitle: ")?.to_owned())).unwrap()
+    };
+    for options in [&["--diff", path, path][..], &["-i", path, "--subtitle", &"x".repeat(300)]] {
+        let found = subtitle(options);
+        assert!(found.chars().count() <= 65 && found.ends_with('\u{2026}'), "{found}");
+    }
+    assert_eq!(subtitle(&["-i", path]), "4 samples, 0 lost, 0 incomplete stacks");
 }
 
 #[test]

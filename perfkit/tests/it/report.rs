@@ -50,6 +50,23 @@ fn files_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn column_of_single_recordings_is_named_for_what_it_leaves_out() {
+    let folder = Folder::new();
+    let mut made = Made::new();
+    made.comm(7, b"noise");
+    made.sample(7, 0x1010);
+    made.write(&folder.path("a"));
+    let folder = folder.path("");
+    let single = run(&folder, &["diff", "--percent-limit", "0", "a", "a"]);
+    assert!(single.contains(" Sampling  ") && !single.contains(" Noise  "), "{single}");
+    assert!(single.contains("# the noise is known of several recordings on each side of --to\n"), "{single}");
+    // One of a side is enough.
+    assert!(run(&folder, &["diff", "a", "a", "--to", "a"]).contains(" Sampling  "));
+    let several = run(&folder, &["diff", "a", "a", "--to", "a", "a"]);
+    assert!(several.contains(" Noise  ") && !several.contains("Sampling"), "{several}");
+}
+
+#[test]
 fn rows_without_a_line_say_whether_they_are_of_the_kernel() {
     let folder = Folder::new();
     let mut made = Made::new();

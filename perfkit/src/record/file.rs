@@ -176,6 +176,7 @@ impl Files {
         let current = self.current.as_ref().map(|current| &current.inventory);
         Written {
             samples: self.samples + current.map_or(0, |inventory| inventory.samples),
+            unwritten: 0,
             malformed: self.malformed + current.map_or(0, |inventory| inventory.malformed),
             place,
             cause,

@@ -10,6 +10,8 @@ use crate::message::{count, note};
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) samples: u64,
+    /// Samples that are not there, because the output failed.
+    pub(super) unwritten: u64,
     /// Bytes that are no records.
     pub(super) malformed: u64,
     /// Name and size of the file, or the number of files.
@@ -35,16 +37,21 @@ pub(super) struct Report<'r> {
 impl Report<'_> {
     /// Prints one line about a recording that was written, and one for each loss but those of a full ring.
     pub(super) fn print(&self) {
-        let Written { samples, place, .. } = &self.written;
-        let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
-        match (samples, self.lost()) {
-            (0, None) => note(format_args!("nothing was sampled: {place} has no samples{clause}")),
-            (samples, lost) => {
-                let lost = lost.unwrap_or_else(|| "none lost".to_owned());
-                note(format_args!("{} in {place}, {lost}{clause}", count(*samples, "sample")));
-            }
-        }
+        note(self.line());
         self.print_losses();
+    }
+
+    fn line(&self) -> String {
+        let Written { samples, unwritten, place, .. } = &self.written;
+        let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
+        let lost = self.lost();
+        if (*samples, *unwritten) == (0, 0) && lost.is_none() {
+            return format!("nothing was sampled: no samples in {place}{clause}");
+        }
+        let unwritten = (*unwritten > 0).then(|| format!("{unwritten} not written"));
+        let missing: Vec<_> = unwritten.into_iter().chain(lost).collect();
+        let missing = if missing.is_empty() { "none lost".to_owned() } else { missing.join(", ") };
+        format!("{} in {place}, {missing}{clause}", count(*samples, "sample"))
     }
 
     /// Prints what was recorded before the output failed.
@@ -111,6 +118,19 @@ fn duration(ns: u64) -> String {
 mod tests {
     use super::*;
     use crate::message::size;
+
+    #[test]
+    fn samples_that_were_not_written_were_sampled() {
+        let ledger = LossLedger::default();
+        let line = |samples, unwritten| {
+            let place = "0 profiles".to_owned();
+            let written = Written { samples, unwritten, malformed: 0, place, cause: Written::FULL };
+            Report { written, ledger: &ledger, clause: None }.line()
+        };
+        assert_eq!(line(0, 0), "nothing was sampled: no samples in 0 profiles");
+        assert_eq!(line(0, 23_647), "0 samples in 0 profiles, 23647 not written");
+        assert_eq!(line(1, 0), "1 sample in 0 profiles, none lost");
+    }
 
     #[test]
     fn times_and_sizes_have_few_digits() {

@@ -226,6 +226,7 @@ fn profiles_that_do_not_fit_on_the_disk_are_counted() {
     assert_eq!(code, Some(1), "{errors}");
     // The first and the last are short, and may fit.
     assert!(files <= 2 && (files == 0 || number(&errors, " in ") == samples), "{errors}");
+    assert!(errors.contains(" not written\n") && !errors.contains("nothing was sampled"), "{errors}");
     assert!(errors.contains("No space left") && errors.contains("not written, see above"), "{errors}");
     assert_eq!(errors.matches("a profile was not written").count(), 1, "{errors}");
 }

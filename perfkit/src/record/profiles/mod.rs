@@ -115,7 +115,8 @@ impl Profiles {
     /// Returns the numbers for the report.
     pub(in crate::record) fn written(&self) -> Written {
         let Outcome { samples, malformed, profiles, .. } = self.outcome;
-        Written { samples, malformed, place: count(profiles, "profile"), cause: Written::FULL }
+        let unwritten = self.outcome.unwritten();
+        Written { samples, unwritten, malformed, place: count(profiles, "profile"), cause: Written::FULL }
     }
 
     /// Returns whether all profiles that a folder is to have are there.

@@ -50,6 +50,11 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// Returns the number of samples that a folder was to have and has not.
+    pub(super) fn unwritten(&self) -> u64 {
+        self.unwritten.samples
+    }
+
     /// Returns whether all profiles that a folder is to have are there.
     pub(super) fn is_written(&self) -> bool {
         self.unwritten.profiles == 0

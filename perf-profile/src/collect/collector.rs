@@ -351,6 +351,7 @@ impl Collector {
     /// event and thread.
     pub fn finish_table(mut self) -> (Profile, Option<TableSums>) {
         let (mut pending, sums) = self.take_all();
+        pending.losses.unnamed_samples = sums.as_ref().map_or(0, TableSums::unnamed_samples);
         let missing_files = self.resolver.symbolizer().missing_files();
         pending.losses.missing_files = missing_files.iter().map(ToString::to_string).collect();
         (pending.wait(), sums)
@@ -585,6 +586,33 @@ mod tests {
             late.push(collector.take().wait().losses().late_records);
         }
         assert_eq!(late, [2, 0, 1]);
+    }
+
+    #[test]
+    fn samples_with_an_unnamed_address_are_counted_in_profiles_and_tables() {
+        for has_table in [false, true] {
+            let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+            let mut collector = if has_table {
+                Collector::with_table(resolver, &[Column::Comm]).unwrap()
+            } else {
+                Collector::new(resolver, ProfileBuilder::new())
+            };
+            let event = collector.event(Event::new("cpu-clock", &attr()));
+            // The name of a kernel symbol needs no file.
+            let symbol = RecordBuilder::new(RecordType::KSYMBOL, Misc::empty());
+            let symbol =
+                symbol.words(&[0xffff_ffff_c000_0000]).u32s(&[0x1000]).u16s(&[1, 0]).string(b"bpf_prog");
+            add(&mut collector, event, &symbol.finish());
+            let [kernel, user] = [CallchainContext::KERNEL.0, CallchainContext::USER.0];
+            let named = [kernel, 0xffff_ffff_c000_0010, 0xffff_ffff_c000_0020];
+            for chain in
+                [&named[..], &[&named[..], &[user, 0x1000]].concat(), &[user, 0x1000, 0x2000], &named]
+            {
+                add(&mut collector, event, &sample(1, chain));
+            }
+            let (profile, _) = collector.finish_table();
+            assert_eq!(profile.losses().unnamed_samples, 2, "{has_table}: {:?}", profile.losses());
+        }
     }
 
     #[test]

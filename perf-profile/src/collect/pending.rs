@@ -66,6 +66,8 @@ fn finish(mut builder: ProfileBuilder, locations: Locations, mut losses: Losses)
         *counts.unnamed.entry(reason).or_default() += 1;
     }
     losses.unnamed_addresses = counts.reasons();
+    let is_unnamed = |location| locations.get(location).unnamed().is_some();
+    losses.unnamed_samples = losses.unnamed_samples.saturating_add(builder.count_samples(is_unnamed));
     builder.losses(losses);
     builder.finish(locations)
 }

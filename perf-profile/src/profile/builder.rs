@@ -5,7 +5,7 @@ use std::iter;
 use rustc_hash::FxHashMap;
 
 use super::ids::{EventId, LocationId, StackId, StringId, ThreadId};
-use super::{Event, Locations, Losses, Profile, Sample, Thread};
+use super::{Event, Locations, Losses, Profile, Sample, Thread, saturating_sum};
 
 /// Makes a [`Profile`]: add events, threads and stacks, then samples of them.
 ///
@@ -112,6 +112,20 @@ impl ProfileBuilder {
             next = caller;
             Some(location)
         })
+    }
+
+    /// Returns the number of samples whose stacks have one of some locations.
+    pub(crate) fn count_samples(&self, has: impl Fn(LocationId) -> bool) -> u64 {
+        let mut has_one: Vec<bool> = Vec::with_capacity(self.profile.stacks.iter().len());
+        for (location, caller) in self.profile.stacks.iter() {
+            // The caller comes earlier.
+            let is_in_caller =
+                caller.and_then(|caller| has_one.get(caller.index()).copied()).unwrap_or(false);
+            has_one.push(is_in_caller || has(location));
+        }
+        let has_one = |stack: StackId| has_one.get(stack.index()).copied().unwrap_or(false);
+        let samples = self.profile.samples.iter().filter(|sample| sample.stack.is_some_and(has_one));
+        saturating_sum(samples.map(|sample| sample.count))
     }
 
     /// Returns the name of a thread.

@@ -30,6 +30,8 @@ pub struct Losses {
     pub needed_stack_bytes: u64,
     /// Addresses without a name by reason, the most frequent first.
     pub unnamed_addresses: Vec<(u64, String)>,
+    /// Samples of all events with such an address in their stack.
+    pub unnamed_samples: u64,
     /// Files that were not found, each with the reason.
     pub missing_files: Vec<String>,
 }
@@ -160,6 +162,7 @@ mod tests {
             left_out_addresses: count,
             needed_stack_bytes: 9000,
             unnamed_addresses: vec![(count, "no file".to_owned())],
+            unnamed_samples: count,
             missing_files: vec!["/lib/a".to_owned()],
         };
         let needed = "copies of the stack of at least 9000 bytes, and at most 65528, lead to more frames";

@@ -121,12 +121,15 @@ pub(super) struct Entries {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     heads: Vec<HeadId>,
-    /// The first place of each location and the number of its places.
+    /// The first place of each location and the number of its places, with [`UNNAMED`] for an address without a name.
     locations: Vec<(u32, u32)>,
     /// The parts of the functions of all locations, those of one location from the innermost on. The first one is for
     /// samples without a stack.
     parts: Vec<PartId>,
 }
+
+/// The bit of an address without a name in the number of its places.
+const UNNAMED: u32 = 1 << 31;
 
 /// Values, each once, by their number.
 #[derive(Clone, Debug)]
@@ -222,8 +225,10 @@ impl Entries {
             self.places.parts.push(part);
         }
         let len = self.places.parts.len() - start;
-        let range = u32::try_from(start).ok().zip(u32::try_from(len).ok());
-        self.places.locations.push(range.unwrap_or((0, 1)));
+        let range = u32::try_from(start).ok().zip(u32::try_from(len).ok().filter(|&len| len < UNNAMED));
+        let (start, len) = range.unwrap_or((0, 1));
+        let unnamed = if location.unnamed().is_some() { UNNAMED } else { 0 };
+        self.places.locations.push((start, len | unnamed));
     }
 
     /// Returns whether a thread says something about an entry.
@@ -269,7 +274,12 @@ impl Places {
     /// Returns the places of a location's functions, the innermost first; at least one.
     pub(super) fn of(&self, location: LocationId) -> Range {
         let (start, len) = self.locations.get(location.index()).copied().unwrap_or((0, 1));
-        start as usize..start as usize + len as usize
+        start as usize..start as usize + (len & !UNNAMED) as usize
+    }
+
+    /// Returns whether a location has no name, for a known reason.
+    pub(super) fn is_unnamed(&self, location: LocationId) -> bool {
+        self.locations.get(location.index()).is_some_and(|(_, len)| len & UNNAMED != 0)
     }
 
     /// Returns the place of samples without a stack.

@@ -27,6 +27,10 @@ pub(super) struct Rows {
     /// By row, whether a frame has it: recursive functions count once for a stack.
     is_in_stack: Vec<bool>,
     has_callers: bool,
+    /// Frames of the last stack without a name.
+    unnamed_frames: usize,
+    /// Samples with such a frame.
+    unnamed: u64,
 }
 
 /// A frame of the last stack.
@@ -36,6 +40,7 @@ struct Frame {
     location: Option<LocationId>,
     /// The row of the innermost function.
     innermost: u32,
+    is_unnamed: bool,
     /// The number of rows of the frames before it.
     rows_before: u32,
     /// The sum of the samples in it and its callees, as far as its rows do not have them.
@@ -79,6 +84,9 @@ impl Rows {
             costs.resize(self.keys.len(), Cost::default());
         }
         frame.waiting.add(value);
+        if self.unnamed_frames > 0 {
+            self.unnamed = self.unnamed.saturating_add(value.count);
+        }
         if let Some(cost) = costs.get_mut(frame.innermost as usize) {
             cost.add_self(value);
         }
@@ -93,6 +101,7 @@ impl Rows {
     fn leave(&mut self, kept: usize) {
         while self.frames.len() > kept {
             let Some(left) = self.frames.pop() else { return };
+            self.unnamed_frames -= usize::from(left.is_unnamed);
             if let Some(caller) = self.frames.last_mut() {
                 caller.waiting.add(left.waiting);
             }
@@ -122,7 +131,9 @@ impl Rows {
             }
         }
         let innermost = innermost.unwrap_or(NEW);
-        self.frames.push(Frame { location, innermost, rows_before, waiting: Value::default() });
+        let is_unnamed = location.is_some_and(|location| places.is_unnamed(location));
+        self.unnamed_frames += usize::from(is_unnamed);
+        self.frames.push(Frame { location, innermost, is_unnamed, rows_before, waiting: Value::default() });
     }
 
     #[inline]
@@ -153,6 +164,11 @@ impl Rows {
     /// Returns whether a stack had more than one location.
     pub(super) fn has_callers(&self) -> bool {
         self.has_callers
+    }
+
+    /// Returns the number of samples with an address without a name in their stack.
+    pub(super) fn unnamed(&self) -> u64 {
+        self.unnamed
     }
 
     /// Returns the key of each row and its values by event, after [`finish`](Self::finish).

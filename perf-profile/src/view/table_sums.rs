@@ -21,6 +21,11 @@ impl TableSums {
         self.rows.has_callers()
     }
 
+    /// Returns the number of samples with an address without a name in their stack.
+    pub(crate) fn unnamed_samples(&self) -> u64 {
+        self.rows.unnamed()
+    }
+
     /// Returns the table. The profile is the one that was returned with the sums.
     pub fn table<'p>(&self, profile: &'p Profile) -> Table<'p> {
         Table::of(&self.rows, &self.entries, profile.locations())

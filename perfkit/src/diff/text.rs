@@ -7,6 +7,7 @@ use perf_profile::{Change, Diff, Unit};
 use super::{Compared, Options};
 use crate::color::{Color, colored};
 use crate::message::{count, shown};
+use crate::recording::losses;
 use crate::report::header;
 use crate::report::sort::FileNames;
 use crate::report::text::{columns, dots, widths};
@@ -67,8 +68,8 @@ fn print_recording(out: &mut dyn Write, side: &str, compared: &Compared) -> io::
         let path = shown(&compared.path);
         writeln!(out, "# {side}: {path}: {}: {samples}, {value}", shown(&event.name))?;
     }
-    for line in profile.losses().lines() {
-        writeln!(out, "#   {}", shown(line))?;
+    if !losses(profile).0.is_empty() {
+        header::loss_lines(profile).iter().try_for_each(|line| writeln!(out, "#   {line}"))?;
     }
     Ok(())
 }

@@ -4,10 +4,32 @@ use perf_profile::{Losses, Profile};
 
 use crate::message::{count, note, number};
 
+/// Samples with an address without a name, in parts of all samples, below which the reasons are not printed: a few stacks of most
+/// recordings lead to an address at which nothing is mapped.
+const FEW: u64 = 200;
+
 /// Prints what the profile lacks, each with its most frequent reason: `perfkit report` has all. Less than a thousandth of the stacks
 /// is left out, because nearly every recording has some.
 pub(crate) fn note_losses(profile: &Profile) {
-    lines(profile.losses()).iter().for_each(note);
+    lines(&losses(profile).0).iter().for_each(note);
+}
+
+/// Returns what the profile lacks without the reasons of a few addresses without a name, and the number of these.
+pub(crate) fn losses(profile: &Profile) -> (Losses, u64) {
+    let samples = profile.event_ids().map(|(id, _)| profile.sample_count(id)).fold(0, u64::saturating_add);
+    let mut losses = profile.losses().clone();
+    let unnamed = losses.unnamed();
+    if !are_few(losses.unnamed_samples, samples) {
+        return (losses, 0);
+    }
+    losses.unnamed_addresses.clear();
+    losses.unnamed_samples = 0;
+    (losses, unnamed)
+}
+
+/// Returns whether so few samples have an address without a name that the reasons are not printed.
+pub(crate) fn are_few(unnamed_samples: u64, samples: u64) -> bool {
+    unnamed_samples.saturating_mul(FEW) < samples
 }
 
 fn lines(losses: &Losses) -> Vec<String> {
@@ -41,6 +63,12 @@ fn lines(losses: &Losses) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_a_few_addresses_without_a_name_are_left_out() {
+        assert!(are_few(0, 1) && are_few(1, 201) && !are_few(1, 200) && !are_few(0, 0));
+        assert!(!are_few(u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn losses_have_their_number_and_the_most_frequent_reason() {

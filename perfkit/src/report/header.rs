@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use perf_profile::{Event, Losses, Profile, Unit};
 
 use crate::message::{count, number, shown};
-use crate::recording::About;
+use crate::recording::{About, losses};
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.
 pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
@@ -22,25 +22,35 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
             value(event, profile.total(id))
         )?;
     }
-    let losses = profile.losses().lines();
-    for line in &losses {
-        writeln!(out, "# {}", shown(line))?;
+    loss_lines(profile).iter().try_for_each(|line| writeln!(out, "# {line}"))
+}
+
+/// Returns what a profile lacks as lines without control characters, or that it lacks nothing.
+pub(crate) fn loss_lines(profile: &Profile) -> Vec<String> {
+    let (losses, few) = losses(profile);
+    let mut lines: Vec<_> = losses.lines().iter().map(shown).collect();
+    let names = match few {
+        0 if profile.samples().is_empty() => None,
+        0 => Some("all addresses have names".to_owned()),
+        few => Some(format!("all addresses but {} have names", number(few))),
+    };
+    if lines.is_empty() {
+        lines.push(without_losses(&losses, names));
+    } else if few > 0 {
+        lines.extend(names);
     }
-    if losses.is_empty() {
-        writeln!(out, "# {}", without_losses(profile.losses(), !profile.samples().is_empty()))?;
-    }
-    Ok(())
+    lines
 }
 
 /// Returns what can be said of a profile without losses. Nothing proves that a callchain is complete.
-fn without_losses(losses: &Losses, has_samples: bool) -> String {
+fn without_losses(losses: &Losses, names: Option<String>) -> String {
     let stacks = match (losses.complete_stacks, losses.unverified_stacks) {
         (0, 0) => None,
-        (_, 0) => Some("all stacks are complete"),
-        _ => Some("no stack is known to be incomplete"),
+        (_, 0) => Some("all stacks are complete".to_owned()),
+        _ => Some("no stack is known to be incomplete".to_owned()),
     };
-    let names = has_samples.then_some("all addresses have names");
-    let clauses: Vec<_> = [Some("nothing was lost"), stacks, names].into_iter().flatten().collect();
+    let clauses: Vec<_> =
+        [Some("nothing was lost".to_owned()), stacks, names].into_iter().flatten().collect();
     match &clauses[..] {
         [clauses @ .., last] if !clauses.is_empty() => format!("{} and {last}", clauses.join(", ")),
         clauses => clauses.concat(),
@@ -65,10 +75,10 @@ mod tests {
 
     #[test]
     fn profile_without_losses_has_what_was_counted() {
-        let text = |complete, unverified, has_samples| {
+        let text = |complete, unverified, has_samples: bool| {
             let mut losses = Losses::default();
             (losses.complete_stacks, losses.unverified_stacks) = (complete, unverified);
-            without_losses(&losses, has_samples)
+            without_losses(&losses, has_samples.then(|| "all addresses have names".to_owned()))
         };
         assert_eq!(
             text(9, 0, true),

@@ -98,6 +98,7 @@ pub(crate) fn losses(losses: &Losses) -> Value {
         ("unverified_stacks", losses.unverified_stacks),
         ("left_out_addresses", losses.left_out_addresses),
         ("needed_stack_bytes", losses.needed_stack_bytes),
+        ("unnamed_samples", losses.unnamed_samples),
     ];
     let counts = counts.into_iter().map(|(key, count)| (key, count.into()));
     let reasons = losses.reasons().map(|reasons| {

@@ -16,7 +16,7 @@ use crate::help;
 use crate::message::{note, shown};
 use crate::print_format::PrintFormat;
 use crate::recording::{
-    FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, build_id, resolver,
+    FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
 };
 
 mod fields;
@@ -187,6 +187,9 @@ struct Losses {
     late: u64,
     truncated: u64,
     needed: u64,
+    /// Samples that were printed, and those with an address without a name.
+    samples: u64,
+    unnamed: u64,
 }
 
 impl Losses {
@@ -361,6 +364,9 @@ impl Printer<'_> {
             let frames = self.frames.get(frame..sample.frames).unwrap_or_default();
             (head, frame) = (sample.head, sample.frames);
             let frames = sample.completed.as_deref().unwrap_or(frames);
+            let is_unnamed = |frame: &Frame| locations.get(frame.location).unnamed().is_some();
+            self.losses.samples += 1;
+            self.losses.unnamed += u64::from(frames.iter().any(is_unnamed));
             stack.clear();
             if sample.has_callchain {
                 stack.push(b'\n');
@@ -381,7 +387,7 @@ impl Printer<'_> {
 
     /// Says on standard error what is missing.
     fn note_losses(&self) {
-        let Losses { records, late, truncated, needed } = self.losses;
+        let Losses { records, late, truncated, needed, samples, unnamed } = self.losses;
         let count = crate::message::count;
         if records > 0 {
             note(format_args!("lost {} while recording", count(records, "record")));
@@ -395,7 +401,8 @@ impl Printer<'_> {
                 "{stacks}: copies of at least {needed} bytes, and at most 65528, lead to more frames"
             ));
         }
-        for (addresses, reason) in self.resolver.symbolizer().counts().reasons() {
+        let reasons = self.resolver.symbolizer().counts().reasons();
+        for (addresses, reason) in reasons.into_iter().filter(|_| !are_few(unnamed, samples)) {
             note(format_args!("{} without a name: {reason}", count(addresses, "address")));
         }
     }

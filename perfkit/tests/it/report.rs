@@ -67,6 +67,42 @@ fn column_of_single_recordings_is_named_for_what_it_leaves_out() {
 }
 
 #[test]
+fn reasons_are_not_printed_for_a_few_samples_without_names() {
+    let folder = Folder::new();
+    for (file, unnamed) in [("few", 1), ("many", 3)] {
+        let mut made = Made::new();
+        made.comm(7, b"names");
+        made.kernel_function(KERNEL, b"function");
+        for _ in 0..300 {
+            made.sample(7, KERNEL + 16);
+        }
+        for _ in 0..unnamed {
+            made.sample(7, 0x1010);
+        }
+        made.write(&folder.path(file));
+    }
+    let folder = folder.path("");
+    let few = run(&folder, &["report", "-i", "few"]);
+    assert!(few.contains("# nothing was lost and all addresses but 1 have names\n"), "{few}");
+    let many = run(&folder, &["report", "-i", "many"]);
+    assert!(many.contains("# 1 address without a name: "), "{many}");
+    let diff = run(&folder, &["diff", "few", "many"]);
+    assert_eq!(diff.matches("without a name").count(), 1, "{diff}");
+    let json: Value = serde_json::from_str(&run(&folder, &["report", "--json", "-i", "few"])).unwrap();
+    assert_eq!(
+        (&json["losses"]["unnamed_samples"], &json["losses"]["unnamed_addresses"][0]["count"]),
+        (&1.into(), &1.into())
+    );
+    for words in [&["script", "-i"][..], &["export", "-f", "folded", "-i"]] {
+        for (file, has_reason) in [("few", false), ("many", true)] {
+            let output = perfkit().args(words).arg(file).current_dir(&folder).output().unwrap();
+            let errors = text(&output.stderr);
+            assert_eq!(errors.contains("without a name"), has_reason, "{errors}");
+        }
+    }
+}
+
+#[test]
 fn rows_without_a_line_say_whether_they_are_of_the_kernel() {
     let folder = Folder::new();
     let mut made = Made::new();

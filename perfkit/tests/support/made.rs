@@ -122,6 +122,12 @@ impl Made {
         self.add(RecordBuilder::new(RecordType::CGROUP, Misc::empty()).u64(id).string(path), 0);
     }
 
+    /// Adds a function that the kernel loaded, which has its name in the recording.
+    pub(crate) fn kernel_function(&mut self, start: u64, name: &[u8]) {
+        let symbol = RecordBuilder::new(RecordType::KSYMBOL, Misc::empty()).u64(start).u32s(&[LEN as u32]);
+        self.add(symbol.u16s(&[1, 0]).string(name), 0);
+    }
+
     /// Adds a sample in a control group.
     pub(crate) fn sample_in(&mut self, pid: u32, ip: u64, cgroup: u64) {
         self.time += 1000;

@@ -98,8 +98,9 @@ pub use file::{
 };
 #[cfg(feature = "names")]
 pub use name::{
-    ElfSymbols, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms, KallsymsError, KernelFunction,
-    NameCounts, NameRequest, NoLines, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
+    CodeChange, CodeChanges, ElfSymbols, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms,
+    KallsymsError, KernelFunction, NameCounts, NameRequest, NoLines, PerfMap, Query, SourceLine, Symbolizer,
+    Symbols, Unnamed,
 };
 pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, RecordedObject,

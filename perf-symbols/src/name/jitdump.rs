@@ -3,10 +3,12 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Code;
+use super::code_changes::{CodeChange, CodeChanges};
 use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
 
@@ -216,6 +218,37 @@ impl Jitdump {
     }
 }
 
+/// # Changes
+impl Jitdump {
+    /// Returns when the code at which addresses changed.
+    pub fn code_changes(&self) -> CodeChanges {
+        let mut functions = RangeMap::<Function>::default();
+        let mut changes = Vec::with_capacity(self.changes.len());
+        for (time, change) in &self.changes {
+            let mut add = |addresses: Range<u64>, is_reuse| {
+                changes.push(CodeChange { time: *time, addresses, is_reuse });
+            };
+            let (from, written) = match change {
+                Change::Load(function) => (None, function.clone()),
+                &Change::Move { from, to, len } => {
+                    let Some(old) = functions.get(from).cloned() else { continue };
+                    let end = to.saturating_add(len);
+                    (Some(from..from.saturating_add(len)), Function { start: to, end, first: to, ..old })
+                }
+            };
+            if let Some(from) = from {
+                functions.clear(from.start, from.end);
+                add(from, true);
+            }
+            let is_other = |before: &Function| before.name != written.name;
+            let is_reuse = functions.overlapping(written.start, written.end).any(is_other);
+            add(written.start..written.end, is_reuse);
+            functions.insert(written);
+        }
+        CodeChanges { changes, has_monotonic_time: self.has_monotonic_time }
+    }
+}
+
 /// Reads the body of a record of code that was loaded: process, thread, address at link time, address, size, index, name.
 fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> {
     let mut fixed = [0; 40];
@@ -357,6 +390,33 @@ mod tests {
     }
 
     #[test]
+    fn changes_are_the_addresses_at_which_another_function_begins_to_be() {
+        let mut made = Made::new(true);
+        made.load(10, 0x1000, 0x20, "first");
+        made.load(20, 0x1010, 0x20, "second");
+        // The same function is written again.
+        made.load(25, 0x1010, 0x20, "second");
+        made.move_code(30, 0x1010, 0x3000, 0x20);
+        made.load(40, 0x1010, 0x8, "third");
+        let changes = made.read().code_changes();
+        assert!(changes.has_monotonic_time);
+        let changes: Vec<_> = changes
+            .changes
+            .into_iter()
+            .map(|change| (change.time, change.addresses, change.is_reuse))
+            .collect();
+        let expected = [
+            (10, 0x1000..0x1020, false),
+            (20, 0x1010..0x1030, true),
+            (25, 0x1010..0x1030, false),
+            (30, 0x1010..0x1030, true),
+            (30, 0x3000..0x3020, false),
+            (40, 0x1010..0x1018, false),
+        ];
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
     fn file_that_is_being_written_has_its_whole_records() {
         let mut made = Made::new(true);
         made.load(10, 0x1000, 0x20, "first");
@@ -411,6 +471,35 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn function_at_an_address_is_the_same_between_its_changes(
+            steps in prop::collection::vec((0_u64..4, 0_u64..8, 0_u64..6, any::<bool>()), 0..12),
+        ) {
+            let mut made = Made::new(true);
+            for (time, &(name, start, len, is_move)) in (1..).zip(&steps) {
+                if is_move {
+                    made.move_code(time, start, name, len);
+                } else {
+                    made.load(time, start, len, &name.to_string());
+                }
+            }
+            let mut jitdump = made.read();
+            let changes = jitdump.code_changes().changes;
+            for address in 0..16 {
+                for time in 1..=steps.len() as u64 {
+                    let [before, after] = [time - 1, time].map(|time| jitdump.find(address, Some(time)));
+                    let at = |change: &&CodeChange| change.time == time && change.addresses.contains(&address);
+                    let change = changes.iter().find(at);
+                    if change.is_none() {
+                        prop_assert_eq!(before, after);
+                    } else if let (Some((_, before)), Some((_, after))) = (before, after) {
+                        let is_reuse = changes.iter().filter(at).any(|change| change.is_reuse);
+                        prop_assert!(before == after || is_reuse);
+                    }
+                }
+            }
+        }
+
         #[test]
         fn any_bytes_are_read(damage in prop::collection::vec((0_usize..200, any::<u8>()), 0..6), len in 0_usize..200) {
             let mut made = Made::new(true);

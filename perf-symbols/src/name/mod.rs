@@ -1,6 +1,7 @@
 //! Names of functions.
 
 mod code;
+mod code_changes;
 mod demangle;
 mod elf;
 mod jitdump;
@@ -12,6 +13,7 @@ mod symbolizer;
 mod worker;
 
 pub use self::elf::{ElfSymbols, NoLines};
+pub use code_changes::{CodeChange, CodeChanges};
 pub use jitdump::{Jitdump, JitdumpError};
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
 pub use perf_map::PerfMap;

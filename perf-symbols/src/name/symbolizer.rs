@@ -9,9 +9,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use super::code_changes::CodeChanges;
 use super::elf::{ElfSymbols, NoLines};
 use super::query::{Query, Symbols, Unnamed};
 use super::worker::Worker;
+use crate::MappedObject;
 use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 
 /// Names the functions at addresses.
@@ -134,6 +136,7 @@ pub(super) enum Request {
     MaxBytes(u64),
     Counts { reply: Sender<NameCounts> },
     MissingFiles { reply: Sender<Vec<NotFound>> },
+    CodeChanges { pid: u32, jitdump: MappedObject, reply: Sender<CodeChanges> },
 }
 
 impl Symbolizer {
@@ -187,6 +190,9 @@ impl Symbolizer {
                     Request::MaxBytes(bytes) => worker.set_max_bytes(bytes),
                     Request::Counts { reply } => drop(reply.send(worker.counts())),
                     Request::MissingFiles { reply } => drop(reply.send(worker.missing_files())),
+                    Request::CodeChanges { pid, jitdump, reply } => {
+                        drop(reply.send(worker.code_changes(pid, &jitdump)));
+                    }
                 }
             }
         })?;
@@ -246,6 +252,13 @@ impl Symbolizer {
     /// Returns the files that were not found, each with the reason and the candidates that were rejected; the first 1024.
     pub fn missing_files(&self) -> Vec<NotFound> {
         self.ask(|reply| Request::MissingFiles { reply }).unwrap_or_default()
+    }
+
+    /// Returns when the code of a process changed, by [the jitdump](crate::AddressSpaces::jitdump) that it mapped, up to now;
+    /// without changes if there is no such file. It waits for the requests before it.
+    pub fn code_changes(&self, pid: u32, jitdump: &MappedObject) -> CodeChanges {
+        let jitdump = jitdump.clone();
+        self.ask(|reply| Request::CodeChanges { pid, jitdump, reply }).unwrap_or_default()
     }
 
     fn ask<T>(&self, request: impl FnOnce(Sender<T>) -> Request) -> Option<T> {

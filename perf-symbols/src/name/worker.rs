@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::code_changes::CodeChanges;
 use super::elf::kept_bytes;
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
@@ -297,6 +298,12 @@ impl Worker {
         let map = self.perf_map(query)?;
         let (start, name) = map.find(query.addr).ok_or(Unnamed::NoPerfMap)?;
         Ok(symbols(name, query.addr - start))
+    }
+
+    /// Returns when the code of a process changed.
+    pub(super) fn code_changes(&mut self, pid: u32, object: &MappedObject) -> CodeChanges {
+        self.fresh_jitdumps.clear();
+        self.jitdump(pid, object).map_or_else(CodeChanges::default, |jitdump| jitdump.code_changes())
     }
 
     /// Returns the jitdump that a process mapped, with what was written since.

@@ -1,5 +1,7 @@
 //! Ranges of addresses that do not overlap: the newest one covers what it overlaps, as mmap(2) with `MAP_FIXED` does.
 
+#[cfg(feature = "names")]
+use std::iter;
 use std::slice;
 use std::sync::Arc;
 
@@ -64,6 +66,20 @@ impl<T> Default for RangeMap<T> {
 impl<T: Ranged> RangeMap<T> {
     pub(crate) fn get(&self, addr: u64) -> Option<&T> {
         self.root.last_up_to(addr).filter(|value| addr < value.end())
+    }
+
+    /// Returns the ranges that have addresses from `start` up to `end`.
+    #[cfg(feature = "names")]
+    pub(crate) fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = &T> {
+        let before = start.checked_sub(1).and_then(|before| self.root.last_up_to(before));
+        let before = before.filter(|value| value.end() > start && start < end);
+        let mut from = start;
+        let next = move || {
+            let value = self.root.first_from(from).filter(|value| value.start() < end)?;
+            from = value.start() + 1;
+            Some(value)
+        };
+        before.into_iter().chain(iter::from_fn(next))
     }
 
     /// Adds a range, and takes its addresses from those that are there. An empty range is ignored.

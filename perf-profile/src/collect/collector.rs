@@ -414,6 +414,7 @@ impl Collector {
         losses.incomplete_stacks = incomplete.map(|(reason, count)| (count, reason)).collect();
         losses.incomplete_stacks.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
         let late = self.resolver.spaces().late_records();
+        losses.reused_addresses = self.resolver.reused_addresses();
         losses.late_records = late - std::mem::replace(&mut self.late_records, late);
         // Their ids are those of the profile.
         self.threads.clear();

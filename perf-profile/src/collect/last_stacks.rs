@@ -135,7 +135,7 @@ impl LastStacks {
         kernel: &[u64],
         user: &[u64],
     ) -> Option<(NextStack, ChainEnd)> {
-        let versions = resolver.versions(source.pid);
+        let versions = resolver.versions(source.pid, source.time);
         let slot = Slot::of(source.event, source.thread);
         let last = self.stacks.get_mut(slot.0)?;
         let known = last.count_known(source, versions, user);

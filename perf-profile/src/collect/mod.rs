@@ -6,6 +6,7 @@ mod leader_sampling;
 mod off_cpu;
 mod pending;
 mod resolver;
+mod runtime_code;
 mod tabulation;
 
 pub use collector::Collector;

@@ -15,6 +15,7 @@ use perf_symbols::{
 };
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::runtime_code::RuntimeCode;
 use crate::profile::{LocationId, Locations, Object, ObjectId};
 
 /// Finds the location of each frame of samples: from the records of mappings, unwinding, and the files.
@@ -57,9 +58,13 @@ pub struct Resolver {
     found: Vec<LocationId>,
     locations: Locations,
     /// Some processes of the last samples and their versions, until a record may change them.
-    last_versions: [Option<(u32, Versions)>; LAST_VERSIONS],
+    last_versions: [Option<LastVersions>; LAST_VERSIONS],
     by_address: Addresses,
     by_place: FxHashMap<(Place, u64), LocationId>,
+    /// In place of `by_place` for the code of runtimes, which changes.
+    runtime_code: RuntimeCode,
+    /// Addresses that were named by the last of several functions.
+    reused: u64,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
     requested: Requested,
@@ -79,8 +84,8 @@ pub(super) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
 /// Equal versions have the same mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Version {
-    /// Of a process; `None` for those that are unknown.
-    User(Option<u64>),
+    /// Of a process, `None` for those that are unknown, and of the code that it wrote.
+    User(Option<u64>, u64),
     Kernel(u64),
 }
 
@@ -112,6 +117,15 @@ pub(super) struct VersionId(u32);
 pub(super) struct Versions {
     pub(super) user: VersionId,
     pub(super) kernel: VersionId,
+}
+
+/// The versions of a process.
+#[derive(Clone, Copy, Debug)]
+struct LastVersions {
+    pid: u32,
+    versions: Versions,
+    /// The time in ns at which the code of the process changes.
+    until: u64,
 }
 
 /// Place of an address.
@@ -225,6 +239,8 @@ impl Resolver {
             last_versions: Default::default(),
             by_address: Addresses::default(),
             by_place: FxHashMap::default(),
+            runtime_code: RuntimeCode::default(),
+            reused: 0,
             objects: FxHashMap::default(),
             unnamed: Default::default(),
             requested: VecDeque::new(),
@@ -237,7 +253,11 @@ impl Resolver {
     }
 
     /// Says that the times of samples are of `CLOCK_MONOTONIC`, which jitdump files have: code that a runtime wrote is named
-    /// as it was when a sample met it first.
+    /// as it was at the time of the sample.
+    ///
+    /// Otherwise, and of a jitdump with other times, the last function at an address counts:
+    /// [`reused_addresses`](Self::reused_addresses) counts those that had several. A jitdump is read once, so that of a program
+    /// that still writes and never [waits](Self::without_waiting) code counts as it was when a sample met it first.
     #[must_use]
     pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
         self.has_monotonic_time = is_monotonic;
@@ -302,6 +322,12 @@ impl Resolver {
         &mut self.unwinder
     }
 
+    /// Returns the number of addresses that had several functions in turn, and were named by the last one, because the times of
+    /// the samples are not those of the runtime's jitdump.
+    pub fn reused_addresses(&self) -> u64 {
+        self.reused
+    }
+
     /// Returns the locations of all samples up to now. Those since the last [`name`](Self::name) have no functions.
     pub fn locations(&self) -> &Locations {
         &self.locations
@@ -314,10 +340,12 @@ impl Resolver {
 
     /// Returns the locations up to now, and the names that were asked for. Those that follow are in new tables.
     pub(super) fn take(&mut self) -> (Locations, Requested) {
+        self.reused = 0;
         self.request();
         self.last_versions = Default::default();
         self.by_address = Addresses::default();
         self.by_place.clear();
+        self.runtime_code.clear();
         self.objects.clear();
         self.lacks_caller.iter_mut().for_each(FxHashMap::clear);
         self.answered += self.requested.len() as u64;
@@ -345,7 +373,7 @@ impl Resolver {
 
     /// Returns the locations of a stack of a process: for one that was completed by a later record.
     pub fn locate(&mut self, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
-        let versions = self.versions(pid);
+        let versions = self.versions(pid, time);
         let mut found = std::mem::take(&mut self.found);
         found.clear();
         for frame in stack.frames().iter().rev() {
@@ -360,21 +388,32 @@ impl Resolver {
         &self.found
     }
 
-    /// Returns the versions of the addresses that a process has now.
+    /// Returns the versions of the addresses that a process has at a time, which is not before the last one.
     #[inline]
-    pub(super) fn versions(&mut self, pid: u32) -> Versions {
-        let place = pid as usize % LAST_VERSIONS;
-        match self.last_versions.get(place) {
-            Some(&Some((last, versions))) if last == pid => return versions,
-            _ => {}
+    pub(super) fn versions(&mut self, pid: u32, time: Option<u64>) -> Versions {
+        match self.last_versions.get(pid as usize % LAST_VERSIONS) {
+            Some(&Some(last)) if last.pid == pid && time.unwrap_or(0) < last.until => last.versions,
+            _ => self.find_versions(pid, time),
         }
-        let user = self.by_address.id(Version::User(self.spaces.mappings_version(pid)));
+    }
+
+    fn find_versions(&mut self, pid: u32, time: Option<u64>) -> Versions {
+        let code = if self.has_monotonic_time && self.may_wait() {
+            self.runtime_code.at(&self.spaces, &self.symbolizer, pid, time)
+        } else {
+            RuntimeCode::NONE
+        };
+        let user = self.by_address.id(Version::User(self.spaces.mappings_version(pid), code.version));
         let kernel = self.by_address.id(Version::Kernel(self.spaces.kernel_version()));
         let versions = Versions { user, kernel };
-        if let Some(last) = self.last_versions.get_mut(place) {
-            *last = Some((pid, versions));
+        if let Some(last) = self.last_versions.get_mut(pid as usize % LAST_VERSIONS) {
+            *last = Some(LastVersions { pid, versions, until: code.until });
         }
         versions
+    }
+
+    fn may_wait(&self) -> bool {
+        self.max_batches != usize::MAX
     }
 
     /// Returns the location of a frame of user space or the kernel, which is looked up if its address is new.
@@ -478,12 +517,14 @@ impl Resolver {
     /// Returns the location of a frame by what is mapped there.
     fn find(&mut self, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
         let addr = frame.lookup_address();
+        let mut written = None;
         let place = match self.spaces.find(pid, frame.mode, addr) {
             Ok(perf_symbols::Location::User(mapping)) => {
                 let mapping = mapping.clone();
                 // Memory without a file has other code in each process.
                 let is_file = matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso);
                 let object = self.user_object(&mapping, (!is_file).then_some(pid));
+                written = (!is_file && mapping.object().kind() != ObjectKind::Memfd).then_some(object);
                 let offset = if has_offsets(&mapping) { mapping.offset_of(addr) } else { addr };
                 (Place::File(object), offset)
             }
@@ -505,11 +546,20 @@ impl Resolver {
             }
             Err(reason) => (Place::Nowhere(reason), addr),
         };
-        if let Some(&location) = self.by_place.get(&place) {
+        let known = written.and_then(|object| self.runtime_code.find(pid, object, addr));
+        if let Some(location) = known.or_else(|| self.by_place.get(&place).copied()) {
             return location;
         }
         let location = self.add(place);
-        self.by_place.insert(place, location);
+        let is_followed = self.has_monotonic_time
+            && written.is_some_and(|object| self.runtime_code.add(pid, object, addr, location));
+        if !is_followed {
+            self.by_place.insert(place, location);
+            if written.is_some() && self.may_wait() {
+                let is_reused = self.runtime_code.is_reused(&self.spaces, &self.symbolizer, pid, addr);
+                self.reused += u64::from(is_reused);
+            }
+        }
         let mut query = Query::new(&self.spaces, pid, frame);
         if let Some(time) = time.filter(|_| self.has_monotonic_time) {
             query = query.with_monotonic_time(time);
@@ -653,12 +703,12 @@ mod tests {
         let mut addresses = Addresses::default();
         let mut ids: Vec<u32> = Vec::new();
         for version in 0..3 * MAX_VERSIONS as u64 {
-            let id = addresses.id(Version::User(Some(version)));
-            assert_eq!(addresses.id(Version::User(Some(version))), id);
+            let id = addresses.id(Version::User(Some(version), 0));
+            assert_eq!(addresses.id(Version::User(Some(version), 0)), id);
             assert!(addresses.ids.len() <= MAX_VERSIONS);
             ids.push(id.0);
         }
-        ids.push(addresses.id(Version::User(Some(0))).0);
+        ids.push(addresses.id(Version::User(Some(0), 0)).0);
         assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     }
 }

@@ -32,6 +32,9 @@ pub struct Losses {
     pub unnamed_addresses: Vec<(u64, String)>,
     /// Samples of all events with such an address in their stack.
     pub unnamed_samples: u64,
+    /// Addresses in code of a runtime that had several functions in turn, and have the name of the last one: see
+    /// [`Resolver::with_monotonic_time`](crate::Resolver::with_monotonic_time).
+    pub reused_addresses: u64,
     /// Files that were not found, each with the reason.
     pub missing_files: Vec<String>,
 }
@@ -140,6 +143,13 @@ impl Losses {
                 ));
             }
         }
+        let (address, addresses) = ("address of a runtime has", "addresses of runtimes have");
+        let reused = counted(self.reused_addresses, address, addresses);
+        lines.extend(reused.map(|addresses| {
+            format!(
+                "{addresses} the last of several names; record with the clock of the jitdump (perf record -k mono)"
+            )
+        }));
         lines.extend(self.missing_files.iter().map(|file| format!("missing file: {file}")));
         lines
     }
@@ -163,6 +173,7 @@ mod tests {
             needed_stack_bytes: 9000,
             unnamed_addresses: vec![(count, "no file".to_owned())],
             unnamed_samples: count,
+            reused_addresses: count,
             missing_files: vec!["/lib/a".to_owned()],
         };
         let needed = "copies of the stack of at least 9000 bytes, and at most 65528, lead to more frames";
@@ -174,6 +185,7 @@ mod tests {
             "1 incomplete stack of 3: short",
             needed,
             "1 address without a name: no file",
+            "1 address of a runtime has the last of several names; record with the clock of the jitdump (perf record -k mono)",
             "missing file: /lib/a",
         ];
         assert_eq!(losses(1).lines(), one);
@@ -185,6 +197,7 @@ mod tests {
             "2 incomplete stacks of 6: short",
             needed,
             "2 addresses without a name: no file",
+            "2 addresses of runtimes have the last of several names; record with the clock of the jitdump (perf record -k mono)",
             "missing file: /lib/a",
         ];
         assert_eq!(losses(2).lines(), several);

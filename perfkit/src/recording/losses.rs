@@ -57,7 +57,16 @@ fn lines(losses: &Losses) -> Vec<String> {
             });
         }
     }
+    lines.extend(reused(losses.reused_addresses));
     lines
+}
+
+/// Returns what to say of addresses that were named by the last of several functions.
+pub(crate) fn reused(addresses: u64) -> Option<String> {
+    let addresses = (addresses > 0).then(|| count(addresses, "address"))?;
+    Some(format!(
+        "{addresses} of runtimes with the last of several names: record with the clock of the jitdump, perf record -k mono"
+    ))
 }
 
 #[cfg(test)]
@@ -85,10 +94,15 @@ mod tests {
         assert_eq!(lines(&losses), expected);
         losses.lost_records = 1;
         losses.broken_waits = 2;
+        losses.reused_addresses = 2;
         losses.incomplete_stacks = vec![(2, "too short".to_owned())];
         let lines = lines(&losses);
         assert!(lines[0] == "2 records or samples were lost" && lines[1].starts_with("2 waits left out"));
         assert_eq!(lines[2], "2 incomplete stacks of 2: too short");
+        assert!(
+            lines[4].starts_with("2 addresses of runtimes with the last of several names: "),
+            "{lines:?}"
+        );
         losses.unverified_stacks = 3000;
         assert!(!super::lines(&losses).iter().any(|line| line.contains("stack")));
         losses.unverified_stacks = 1000;

@@ -41,7 +41,7 @@ pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
 pub(crate) use folded::Root;
-pub(crate) use losses::{are_few, losses, note_losses};
+pub(crate) use losses::{are_few, losses, note_losses, reused};
 pub(crate) use members::Members;
 pub(crate) use off_cpu::OffCpuOptions;
 pub(crate) use open::Recording;

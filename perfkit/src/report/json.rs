@@ -99,6 +99,7 @@ pub(crate) fn losses(losses: &Losses) -> Value {
         ("left_out_addresses", losses.left_out_addresses),
         ("needed_stack_bytes", losses.needed_stack_bytes),
         ("unnamed_samples", losses.unnamed_samples),
+        ("reused_addresses", losses.reused_addresses),
     ];
     let counts = counts.into_iter().map(|(key, count)| (key, count.into()));
     let reasons = losses.reasons().map(|reasons| {

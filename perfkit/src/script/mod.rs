@@ -17,6 +17,7 @@ use crate::message::{note, shown};
 use crate::print_format::PrintFormat;
 use crate::recording::{
     FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
+    reused,
 };
 
 mod fields;
@@ -404,6 +405,9 @@ impl Printer<'_> {
         let reasons = self.resolver.symbolizer().counts().reasons();
         for (addresses, reason) in reasons.into_iter().filter(|_| !are_few(unnamed, samples)) {
             note(format_args!("{} without a name: {reason}", count(addresses, "address")));
+        }
+        if let Some(reused) = reused(self.resolver.reused_addresses()) {
+            note(reused);
         }
     }
 }

@@ -6,7 +6,7 @@ use perf_abi::{Attr, AttrFlags, SampleType};
 use perf_decode::{Layout, Record, Sample};
 use rustc_hash::FxHashMap;
 
-/// What the events of a group counted between the samples of their leader.
+/// The counts of the events of a group between the samples of their leader.
 ///
 /// Of a group such as `{cycles,cache-misses}:S` only the leader samples, with the counts of all members
 /// ([`SampleType::READ`]). Each of them is a sample of its event then, at the time and with the stack of the leader, whose
@@ -62,7 +62,7 @@ struct Counts {
 /// out for the last time. More than threads that end at one time.
 const MAX_EXITED: usize = if cfg!(test) { 2 } else { 512 };
 
-/// What an event of a group counted since the last sample of the leader.
+/// The count of an event of a group since the last sample of the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberCount {
@@ -99,7 +99,7 @@ impl LeaderSampling {
     }
 
     /// Returns the events that counted something since the last sample with their ids; `None` if the sample has no counts, so
-    /// that it is a sample of its own event with its period. Pass all samples in the order of time, also those that
+    /// that it is a sample of the event that wrote it, with its period. Pass all samples in the order of time, also those that
     /// are not wanted.
     ///
     /// A count that is smaller than the last one has started again at 0.
@@ -169,7 +169,7 @@ mod tests {
         let attr = attr(AttrFlags::empty());
         let mut counts = LeaderSampling::new();
         assert_eq!(members(&mut counts, &attr, 1, &[(7, 100), (8, 3)]), Some(vec![(7, 100), (8, 3)]));
-        // Other threads go on where the first one was; a member that counted nothing is left out.
+        // Other threads continue with the count of the first one; a member that counted nothing is left out.
         assert_eq!(members(&mut counts, &attr, 2, &[(7, 250), (8, 3)]), Some(vec![(7, 150)]));
         // An id of another CPU.
         assert_eq!(members(&mut counts, &attr, 1, &[(17, 5), (18, 1)]), Some(vec![(17, 5), (18, 1)]));

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn last_name_of_several_is_told_if_the_times_have_another_clock() {
+    fn addresses_with_the_last_of_several_names_are_counted_if_the_times_have_another_clock() {
         for (flags, is_monotonic) in [(0, false), (1, true)] {
             let root = Root::new(flags, REUSED);
             let samples = [(15, vec![4, 0x24]), (35, vec![8, 0x24])];

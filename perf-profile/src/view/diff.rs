@@ -99,7 +99,7 @@ impl<'p> Diff<'p> {
     /// values, if one of the sides has any.
     ///
     /// Builds of a program in different folders are one object: objects, and source files, are the same if their file names
-    /// are. Where a profile has several paths of one name, as many folders must be the same as tell these apart. Their rows
+    /// are. Where a profile has several paths of one name, as many folders must be the same as distinguish these. Their rows
     /// have the path of the first profile of `new` that has one.
     pub fn new(
         base: &[(&'p Profile, EventId)],
@@ -179,7 +179,7 @@ impl<'p> Keys<'p> {
     }
 }
 
-/// Adds the file names that several of these paths have, each with the number of parts that tells the paths apart.
+/// Adds the file names that several of these paths have, each with the number of parts that distinguishes the paths.
 fn add_ambiguous<'p>(names: &mut BTreeMap<&'p str, usize>, paths: impl Iterator<Item = &'p str> + Clone) {
     let shortened = ShortPaths::new(paths.clone());
     for path in paths {

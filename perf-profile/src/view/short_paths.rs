@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::format::names::file_name;
 
-/// Shortens paths to their last part or, where several have the same one, to as much of their ends as tells them apart.
+/// Shortens paths to their last part or, where several have the same one, to as much of their ends as distinguishes them.
 ///
 /// ```
 /// use perf_profile::ShortPaths;
@@ -26,7 +26,7 @@ impl<'p> ShortPaths<'p> {
     /// It takes time linear in the parts of the paths.
     pub fn new(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let paths: FxHashSet<&str> = paths.into_iter().collect();
-        // The paths that are not told apart yet, each with the length of its end.
+        // The paths that are not distinguished yet, each with the length of its end.
         let mut open: Vec<(&str, usize)> = paths.iter().map(|&path| (path, file_name(path).len())).collect();
         let mut longer = FxHashMap::default();
         let mut is_first = true;

@@ -22,7 +22,7 @@ pub struct CodeChanges {
 pub struct CodeChange {
     /// In ns, or in units of the file's clock.
     pub time: u64,
-    /// The addresses.
+    /// Of the process.
     pub addresses: Range<u64>,
     /// Whether a function of another name was at some of them before.
     pub is_reuse: bool,

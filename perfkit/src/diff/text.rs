@@ -126,7 +126,7 @@ fn relative(total: &Change<'_>) -> String {
     format!("{:+.1} %{noise}", percent(total.change()))
 }
 
-/// What the last column of numbers has.
+/// The content of the last column of numbers.
 #[derive(Clone, Copy, Debug)]
 enum Spread {
     /// That of recordings.

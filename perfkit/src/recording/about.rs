@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use perf_abi::{Attr, AttrFlags, Clock, EventType, SampleType, Sampling};
+use perf_abi::{Attr, AttrFlags, Clock, EventType, SampleType, Sampling, Software};
 use perf_decode::Value;
 use perf_decode::tracepoint::Format;
 use perf_file::feature::{ClockData, SampleTime, TracingData};
@@ -83,7 +83,7 @@ impl About {
             let name = event_name(event);
             about.lines.push(format!(
                 "event {index} {name}: {}{}",
-                WhenSampled(event.attr()),
+                WhenSampled { attr: event.attr(), has_counts },
                 Ids(event.ids())
             ));
             about.events.push((name, *event.attr()));
@@ -231,13 +231,20 @@ fn metadata_gap<S: Source>(reader: &mut Reader<S>) -> Option<String> {
 }
 
 /// When an event samples.
-struct WhenSampled<'a>(&'a Attr);
+struct WhenSampled<'a> {
+    attr: &'a Attr,
+    /// Whether samples have the counts of a group.
+    has_counts: bool,
+}
 
 impl fmt::Display for WhenSampled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.sampling() {
-            // In a group of which only the leader samples, it has those of the leader.
-            Sampling::None => f.write_str("no samples of its own"),
+        let is_dummy = self.attr.kind == EventType::SOFTWARE && self.attr.config == Software::DUMMY.0;
+        match self.attr.sampling() {
+            Sampling::None if self.has_counts && !is_dummy => {
+                f.write_str("sampled with the leader of its group")
+            }
+            Sampling::None => f.write_str("no samples"),
             Sampling::Frequency(frequency) => write!(f, "{frequency} samples a second"),
             Sampling::Period(1) => f.write_str("a sample for each"),
             Sampling::Period(period) => write!(f, "a sample for every {period}"),

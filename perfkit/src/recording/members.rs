@@ -26,7 +26,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the index of each event in the file and what it counted since the last sample; `None` if the sample is one of
-    /// its own event, with its period. Call it for all samples, also for those that a filter leaves out.
+    /// the event that wrote it, with its period. Call it for all samples, also for those that a filter leaves out.
     #[inline]
     pub(crate) fn of<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<Vec<(usize, u64)>> {
         if !attr.sample_type.contains(SampleType::READ) {

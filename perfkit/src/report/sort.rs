@@ -110,7 +110,7 @@ pub(crate) struct FileNames<'p> {
 }
 
 impl<'p> FileNames<'p> {
-    /// Makes the names of the files of these rows, which tell them apart.
+    /// Makes the names of the files of these rows, which differ.
     pub(crate) fn new(entries: impl Iterator<Item = Entry<'p>> + Clone) -> Self {
         let files = entries.clone().filter_map(|entry| entry.line.map(|(file, _)| file));
         Self {

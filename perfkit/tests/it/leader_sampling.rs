@@ -35,6 +35,7 @@ fn members_have_their_counts_in_every_view() {
 
     let report = run(&folder, &["report", "--no-children", "-s", "dso", "-n"]);
     for line in [
+        "# event 1 page-faults: sampled with the leader of its group, id 2",
         "# cpu-clock: 3 samples, 0.000 s",
         "# page-faults: 2 samples, 12 events",
         "# context-switches: 2 samples, 3 events",

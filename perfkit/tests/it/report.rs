@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use perf_abi::CallchainContext;
 use serde_json::Value;
 
 use crate::support::captures::Captures;
@@ -24,7 +25,7 @@ fn run(folder: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn files_of_one_name_are_told_apart() {
+fn files_of_one_name_have_different_names_in_rows() {
     let folder = Folder::new();
     let mut made = Made::new();
     made.comm(7, b"same");
@@ -100,6 +101,37 @@ fn reasons_are_not_printed_for_a_few_samples_without_names() {
             assert_eq!(errors.contains("without a name"), has_reason, "{errors}");
         }
     }
+}
+
+#[test]
+fn precise_samples_count_for_their_address_in_every_view() {
+    let folder = Folder::new();
+    let mut made = Made::with_callchains();
+    made.comm(7, b"exact");
+    for (start, path) in [(0x1000, "/bin/event"), (0x2000, "/bin/interrupt"), (0x3000, "/bin/caller")] {
+        made.map(7, start, path.as_bytes(), None);
+    }
+    let user = CallchainContext::USER.0;
+    for interrupted in [0x2010, 0x2020, 0x1010] {
+        made.precise_sample(7, 0x1010, &[user, interrupted, 0x3011]);
+    }
+    made.write(&folder.path("perf.data"));
+    let folder = folder.path("");
+    let folded = run(&folder, &["export", "-f", "folded"]);
+    assert_eq!(folded, "exact;[caller];[event] 3000\n");
+    let report = run(&folder, &["report", "-q", "-s", "dso"]);
+    assert!(report.contains("100.00%   100.00%  event") && !report.contains("interrupt"), "{report}");
+    assert!(run(&folder, &["report", "-q", "-g", "-s", "dso,sym"]).contains("(event)"));
+    let script = run(&folder, &["script", "-F", "ip,dso"]);
+    assert_eq!(script.matches("(/bin/event)\n\t              11 (/bin/caller)\n").count(), 3, "{script}");
+    let single = run(&folder, &["script", "-G", "-F", "ip,dso"]);
+    assert!(single.lines().all(|line| line.trim() == "1010 (/bin/event)"), "{single}");
+    for format in ["json", "firefox", "chrome"] {
+        let exported = run(&folder, &["export", "-f", format]);
+        assert!(exported.contains("event") && !exported.contains("/bin/interrupt"), "{exported}");
+    }
+    let diff = run(&folder, &["diff", "-s", "dso", "--percent-limit", "0", "perf.data", "perf.data"]);
+    assert!(diff.contains("event") && !diff.contains("interrupt"), "{diff}");
 }
 
 #[test]

@@ -44,6 +44,12 @@ impl Made {
         Self::of_events(attr, vec![RecordedEvent::new(attr, "cpu-clock").with_ids([1])])
     }
 
+    /// Makes an empty recording whose samples have callchains.
+    pub(crate) fn with_callchains() -> Self {
+        let attr = Self::new().attr.with_sample_type(SampleType::CALLCHAIN);
+        Self::of_events(attr, vec![RecordedEvent::new(attr, "cycles").with_ids([1])])
+    }
+
     /// Makes an empty recording of a group of which only the first event samples, with the counts of all. Their ids are
     /// their numbers, from 1.
     pub(crate) fn with_group(events: &[(&str, Software)]) -> Self {
@@ -60,14 +66,6 @@ impl Made {
 
     fn of_events(attr: Attr, events: Vec<RecordedEvent>) -> Self {
         Self { attr, events, words: Vec::new(), time: 1_000_000_000, build_ids: Vec::new() }
-    }
-
-    /// Makes an empty recording with callchains.
-    pub(crate) fn with_callchains() -> Self {
-        let mut made = Self::new();
-        made.attr = made.attr.with_sample_type(SampleType::CALLCHAIN);
-        made.events = vec![RecordedEvent::new(made.attr, "cpu-clock").with_ids([1])];
-        made
     }
 
     /// Adds a sample in user space with the addresses of its callchain, the innermost first.
@@ -133,6 +131,14 @@ impl Made {
         self.time += 1000;
         let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
         let sample = sample.tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1000).cgroup(cgroup);
+        self.words.extend(sample.finish());
+    }
+
+    /// Adds a precise sample in user space, whose callchain begins where the interrupt came.
+    pub(crate) fn precise_sample(&mut self, pid: u32, ip: u64, callchain: &[u64]) {
+        self.time += 1000;
+        let sample = SampleBuilder::new(&self.attr).misc(Misc::EXACT_IP.with_cpu_mode(CpuMode::USER));
+        let sample = sample.tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1000).callchain(callchain);
         self.words.extend(sample.finish());
     }
 

@@ -18,7 +18,7 @@ use crate::record::source::Source;
 /// The events, the address spaces and the outputs.
 pub(super) struct Worker {
     collector: Collector,
-    /// What the members of groups counted, of which only the leader samples.
+    /// The counts of members of groups of which only the leader samples.
     counts: LeaderSampling,
     events: Vec<Opened>,
     /// Index of the event by its ids.

@@ -129,11 +129,12 @@ impl Folded {
         }
         let mut lines: Vec<_> = sums.into_iter().collect();
         let rank = |node: Option<u32>| node.and_then(|node| order.get(node as usize).copied());
-        lines.sort_unstable_by(|((a_root, a), _), ((b_root, b), _)| {
-            let frames = |root: u32| names.get(root).split(';');
-            let by_root = frames(*a_root).cmp(frames(*b_root));
-            by_root.then_with(|| rank(*a).cmp(&rank(*b)))
-        });
+        let mut roots: Vec<u32> = lines.iter().map(|&((root, _), _)| root).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots.sort_unstable_by(|&a, &b| names.get(a).split(';').cmp(names.get(b).split(';')));
+        let roots: FxHashMap<u32, usize> = roots.into_iter().zip(0..).collect();
+        lines.sort_unstable_by_key(|&((root, node), _)| (roots.get(&root).copied(), rank(node)));
 
         let mut path = Vec::new();
         for ((root, node), value) in lines {

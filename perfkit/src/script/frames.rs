@@ -39,28 +39,67 @@ pub(super) enum Address {
 /// Writes frames, and keeps their lines: most addresses are in many stacks.
 #[derive(Debug, Default)]
 pub(super) struct FrameLines {
+    /// By the fields, which events have different ones of.
+    kept: Vec<(Fields, KeptLines)>,
+}
+
+#[derive(Debug, Default)]
+struct KeptLines {
     text: Vec<u8>,
     /// By location, of addresses in calls.
-    in_calls: Vec<Option<Range<usize>>>,
+    in_calls: Vec<Option<Lines>>,
     /// By location, of addresses after calls.
-    after_calls: Vec<Option<Range<usize>>>,
+    after_calls: Vec<Option<Lines>>,
+}
+
+/// The lines of a frame.
+#[derive(Clone, Debug)]
+struct Lines {
+    text: Range<usize>,
+    is_unnamed: bool,
 }
 
 /// The text that is kept, at most, in bytes.
 const MAX_TEXT: usize = 64 << 20;
 
 impl FrameLines {
-    /// Appends the lines of a frame of a callchain: those of inlined functions come first.
-    pub(super) fn push(&mut self, out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+    /// Appends the lines of a frame of a callchain: those of inlined functions come first. Returns whether its address has no
+    /// name.
+    pub(super) fn push(
+        &mut self,
+        out: &mut Vec<u8>,
+        locations: &Locations,
+        frame: Frame,
+        fields: Fields,
+    ) -> bool {
+        let is_unnamed = || locations.get(frame.location).unnamed().is_some();
         let Address::InObject { is_after_call } = frame.address else {
             push_lines(out, locations, frame, fields);
-            return;
+            return is_unnamed();
         };
+        if !self.kept.iter().any(|(kept, _)| *kept == fields) {
+            self.kept.push((fields, KeptLines::default()));
+        }
+        let kept = self.kept.iter_mut().find(|(kept, _)| *kept == fields);
+        kept.is_some_and(|(_, kept)| kept.push(out, locations, frame, fields, is_after_call))
+    }
+}
+
+impl KeptLines {
+    fn push(
+        &mut self,
+        out: &mut Vec<u8>,
+        locations: &Locations,
+        frame: Frame,
+        fields: Fields,
+        is_after_call: bool,
+    ) -> bool {
+        let is_unnamed = || locations.get(frame.location).unnamed().is_some();
         let index = frame.location.index();
         let lines = if is_after_call { &mut self.after_calls } else { &mut self.in_calls };
-        if let Some(range) = lines.get(index).cloned().flatten() {
-            out.extend_from_slice(self.text.get(range).unwrap_or_default());
-            return;
+        if let Some(Some(Lines { text, is_unnamed })) = lines.get(index) {
+            out.extend_from_slice(self.text.get(text.clone()).unwrap_or_default());
+            return *is_unnamed;
         }
         let start = out.len();
         push_lines(out, locations, frame, fields);
@@ -74,8 +113,9 @@ impl FrameLines {
         if let Some(kept) = lines.get_mut(index) {
             let from = self.text.len();
             self.text.extend_from_slice(out.get(start..).unwrap_or_default());
-            *kept = Some(from..self.text.len());
+            *kept = Some(Lines { text: from..self.text.len(), is_unnamed: is_unnamed() });
         }
+        is_unnamed()
     }
 }
 
@@ -144,6 +184,28 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
             let _ = write!(out, "{before}{}:{line}", shown(file_name(file)));
         } else if is_alone {
             let _ = write!(out, " {UNKNOWN}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_frame_have_the_fields_of_the_event() {
+        let mut locations = Locations::new();
+        let location = locations.add(None, 0x1234);
+        let frame = Frame { location, address: Address::InObject { is_after_call: false } };
+        let mut lines = FrameLines::default();
+        let mut text = |fields| {
+            let mut out = Vec::new();
+            lines.push(&mut out, &locations, frame, fields);
+            String::from_utf8(out).unwrap()
+        };
+        for _ in 0..2 {
+            assert_eq!(text(Fields::IP), "\t            1234\n");
+            assert_eq!(text(Fields::DSO), "\t ([unknown])\n");
         }
     }
 }

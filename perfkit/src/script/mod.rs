@@ -365,19 +365,20 @@ impl Printer<'_> {
             let frames = self.frames.get(frame..sample.frames).unwrap_or_default();
             (head, frame) = (sample.head, sample.frames);
             let frames = sample.completed.as_deref().unwrap_or(frames);
-            let is_unnamed = |frame: &Frame| locations.get(frame.location).unnamed().is_some();
-            self.losses.samples += 1;
-            self.losses.unnamed += u64::from(frames.iter().any(is_unnamed));
+            let mut is_unnamed = false;
             stack.clear();
             if sample.has_callchain {
                 stack.push(b'\n');
                 for &frame in frames {
-                    self.lines.push(&mut stack, locations, frame, sample.fields);
+                    is_unnamed |= self.lines.push(&mut stack, locations, frame, sample.fields);
                 }
             } else if let Some(&frame) = frames.first() {
                 stack.push(b' ');
                 frames::push_single(&mut stack, locations, frame, sample.fields);
+                is_unnamed = locations.get(frame.location).unnamed().is_some();
             }
+            self.losses.samples += 1;
+            self.losses.unnamed += u64::from(is_unnamed);
             stack.push(b'\n');
             self.out.write_all(&stack)?;
         }

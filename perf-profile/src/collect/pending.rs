@@ -65,7 +65,11 @@ fn finish(mut builder: ProfileBuilder, locations: Locations, mut losses: Losses)
     for reason in locations.as_slice().iter().filter_map(Location::unnamed) {
         *counts.unnamed.entry(reason).or_default() += 1;
     }
+    for reason in locations.as_slice().iter().filter_map(Location::no_lines) {
+        *counts.without_lines.entry(reason).or_default() += 1;
+    }
     losses.unnamed_addresses = counts.reasons();
+    losses.addresses_without_lines = counts.line_reasons();
     let is_unnamed = |location| locations.get(location).unnamed().is_some();
     losses.unnamed_samples = losses.unnamed_samples.saturating_add(builder.count_samples(is_unnamed));
     builder.losses(losses);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use perf_symbols::{BuildId, Symbols, Unnamed};
+use perf_symbols::{BuildId, NoLines, Symbols, Unnamed};
 use rustc_hash::FxHashMap;
 
 use super::ids::{FunctionId, LocationId, ObjectId, StringId};
@@ -64,6 +64,7 @@ pub struct Location {
     frames: Range<u32>,
     function_offset: u64,
     unnamed: Option<Unnamed>,
+    no_lines: Option<NoLines>,
 }
 
 impl Location {
@@ -90,6 +91,11 @@ impl Location {
     /// Returns why it has no function.
     pub fn unnamed(&self) -> Option<Unnamed> {
         self.unnamed
+    }
+
+    /// Returns why it has no lines, or lacks inlined functions, although its file has debug information.
+    pub fn no_lines(&self) -> Option<NoLines> {
+        self.no_lines
     }
 }
 
@@ -123,8 +129,15 @@ pub struct Locations {
 /// The name of what has none.
 pub const UNKNOWN: &str = "[unknown]";
 
-const NOWHERE: Location =
-    Location { object: None, address: 0, is_kernel: false, frames: 0..0, function_offset: 0, unnamed: None };
+const NOWHERE: Location = Location {
+    object: None,
+    address: 0,
+    is_kernel: false,
+    frames: 0..0,
+    function_offset: 0,
+    unnamed: None,
+    no_lines: None,
+};
 
 impl Locations {
     /// Makes empty tables.
@@ -254,6 +267,7 @@ impl Locations {
         if let Some(location) = self.addresses.get_mut(location.index()) {
             location.function_offset = offset;
             location.unnamed = symbols.as_ref().err().copied();
+            location.no_lines = symbols.as_ref().ok().and_then(Symbols::no_lines);
         }
     }
 

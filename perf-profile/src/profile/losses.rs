@@ -35,6 +35,9 @@ pub struct Losses {
     /// Addresses in code of a runtime that had several functions in turn, and have the name of the last one: see
     /// [`Resolver::with_monotonic_time`](crate::Resolver::with_monotonic_time).
     pub reused_addresses: u64,
+    /// Named addresses whose line, or whose inlined functions, are unknown although their file has debug information, by reason, the
+    /// most frequent first.
+    pub addresses_without_lines: Vec<(u64, String)>,
     /// Files that were not found, each with the reason.
     pub missing_files: Vec<String>,
 }
@@ -87,6 +90,13 @@ impl Losses {
                 one: "address without a name",
                 several: "addresses without a name",
                 list: &self.unnamed_addresses,
+                total: 0,
+            },
+            Reasons {
+                key: "addresses_without_lines",
+                one: "address without inlined functions",
+                several: "addresses without inlined functions",
+                list: &self.addresses_without_lines,
                 total: 0,
             },
         ]
@@ -173,6 +183,7 @@ mod tests {
             needed_stack_bytes: 9000,
             unnamed_addresses: vec![(count, "no file".to_owned())],
             unnamed_samples: count,
+            addresses_without_lines: vec![(count, "no package".to_owned())],
             reused_addresses: count,
             missing_files: vec!["/lib/a".to_owned()],
         };
@@ -185,6 +196,7 @@ mod tests {
             "1 incomplete stack of 3: short",
             needed,
             "1 address without a name: no file",
+            "1 address without inlined functions: no package",
             "1 address of a runtime has the last of several names; record with the clock of the jitdump (perf record -k mono)",
             "missing file: /lib/a",
         ];
@@ -197,6 +209,7 @@ mod tests {
             "2 incomplete stacks of 6: short",
             needed,
             "2 addresses without a name: no file",
+            "2 addresses without inlined functions: no package",
             "2 addresses of runtimes have the last of several names; record with the clock of the jitdump (perf record -k mono)",
             "missing file: /lib/a",
         ];

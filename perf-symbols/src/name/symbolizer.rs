@@ -287,14 +287,23 @@ impl NameCounts {
         }
     }
 
-    /// Returns the reasons as text, the most frequent first.
+    /// Returns the reasons for no name as text, the most frequent first.
     pub fn reasons(&self) -> Vec<(u64, String)> {
-        let mut by_text = BTreeMap::<String, u64>::new();
-        for (reason, count) in &self.unnamed {
-            *by_text.entry(reason.to_string()).or_default() += count;
-        }
-        let mut reasons: Vec<_> = by_text.into_iter().map(|(text, count)| (count, text)).collect();
-        reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        reasons
+        most_frequent_first(&self.unnamed)
     }
+
+    /// Returns the reasons for no line as text, the most frequent first.
+    pub fn line_reasons(&self) -> Vec<(u64, String)> {
+        most_frequent_first(&self.without_lines)
+    }
+}
+
+fn most_frequent_first(reasons: &HashMap<impl fmt::Display, u64>) -> Vec<(u64, String)> {
+    let mut by_text = BTreeMap::<String, u64>::new();
+    for (reason, count) in reasons {
+        *by_text.entry(reason.to_string()).or_default() += count;
+    }
+    let mut reasons: Vec<_> = by_text.into_iter().map(|(text, count)| (count, text)).collect();
+    reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    reasons
 }

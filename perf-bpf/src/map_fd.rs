@@ -4,6 +4,7 @@ use std::sync::Arc;
 use perf_session::{CpuList, System};
 use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 
+use crate::syscall::{most_cpus, possible_cpus};
 use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName, Refused};
 
 impl MapFd {
@@ -11,7 +12,8 @@ impl MapFd {
     ///
     /// # Errors
     ///
-    /// [`Error::NoEntries`] if `max_entries` is 0 for a type that needs elements, and
+    /// [`Error::NoEntries`] if `max_entries` is 0 for a type that needs elements,
+    /// [`Error::PossibleCpus`] for a per-CPU map if the list of CPUs is not the kernel's, and
     /// [`Error::Create`]: `EPERM` without `CAP_BPF` (before Linux 5.8 `CAP_SYS_ADMIN`), `EINVAL` if the
     /// kernel does not accept the type, a flag or a size.
     #[doc(alias = "BPF_MAP_CREATE")]
@@ -28,7 +30,8 @@ impl MapFd {
     ///
     /// # Errors
     ///
-    /// The descriptor, with [`Error::Kind`] if it is not that of a map.
+    /// The descriptor, with [`Error::Kind`] if it is not that of a map, and with
+    /// [`Error::PossibleCpus`] for a per-CPU map if the list of CPUs is not the kernel's.
     pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
         let fd = fd.into();
         match ObjectKind::Map.check(&fd) {
@@ -65,6 +68,10 @@ impl MapFd {
 
     /// Returns the length in bytes of an element as lookups and updates have it: the length of the
     /// value, or in per-CPU maps the sum of one value for each *possible* CPU, each padded to 8 bytes.
+    ///
+    /// The number of these CPUs is compared with the kernel's: when the map is opened, by a map that is
+    /// created for it once a process, or with each element where the process may not create one. If
+    /// `/sys/devices/system/cpu/possible` has another, the error is [`Error::PossibleCpus`].
     pub fn element_size(&self) -> Result<usize, Error> {
         self.layout().element_size()
     }
@@ -108,6 +115,9 @@ pub(crate) struct MapLayout {
     /// The possible CPUs of the running system, for per-CPU maps. They do not change until the next
     /// boot.
     pub(crate) cpus: Option<Arc<CpuList>>,
+    /// `None` if `element_size` is the kernel's. Otherwise a length in bytes that the kernel's does
+    /// not exceed, because only a file says how many CPUs there are.
+    largest_element: Option<usize>,
     /// Length in bytes of the buffer for all values of an element; `None` for a type that is
     /// unknown here.
     element_size: Option<usize>,
@@ -156,12 +166,25 @@ impl MapLayout {
         max_entries: u32,
     ) -> Result<Self, Error> {
         let size = value_size as usize;
-        let cpus = if is_per_cpu(map_type) { Some(CpuList::possible(&System::new())?) } else { None };
-        let element_size = match &cpus {
-            Some(cpus) => padded(size).checked_mul(cpus.len()),
-            None => (map_type <= LAST_KNOWN).then_some(size),
-        };
-        Ok(Self { map_type, name, key_size, value_size, max_entries, cpus: cpus.map(Arc::new), element_size })
+        let (mut cpus, mut largest_element) = (None, None);
+        let mut element_size = (map_type <= LAST_KNOWN).then_some(size);
+        if is_per_cpu(map_type) {
+            let listed = CpuList::possible(&System::new())?;
+            element_size = padded(size).checked_mul(listed.len());
+            // A container or a mount may show another list. The kernel takes no length: it would write
+            // past a buffer for fewer CPUs.
+            match possible_cpus() {
+                Some(values) if values == listed.len() => {}
+                Some(values) => return Err(Error::PossibleCpus { listed, values }),
+                None => {
+                    let most = most_cpus().map_err(|errno| Error::CpuCount { errno })?;
+                    largest_element = padded(size).checked_mul(most.max(listed.len()));
+                    element_size = largest_element.and(element_size);
+                }
+            }
+            cpus = Some(Arc::new(listed));
+        }
+        Ok(Self { map_type, name, key_size, value_size, max_entries, cpus, largest_element, element_size })
     }
 
     /// Returns whether an element has a value for each possible CPU.
@@ -172,6 +195,22 @@ impl MapLayout {
     /// Returns the length in bytes of the buffer for an element.
     pub(crate) fn element_size(&self) -> Result<usize, Error> {
         self.element_size.ok_or(Error::UnknownMapType { map: self.name, found: self.map_type })
+    }
+
+    /// Returns `None` if [`element_size`](Self::element_size) is the kernel's, or else a length that
+    /// the kernel's does not exceed.
+    pub(crate) fn largest_element(&self) -> Option<usize> {
+        self.largest_element
+    }
+
+    /// Compares the length of an element in bytes that the kernel wrote with
+    /// [`element_size`](Self::element_size).
+    pub(crate) fn check_written(&self, written: usize) -> Result<(), Error> {
+        if Some(written) == self.element_size {
+            return Ok(());
+        }
+        let listed = self.cpus.as_deref().cloned().unwrap_or_default();
+        Err(Error::PossibleCpus { listed, values: written / padded(self.value_size as usize).max(1) })
     }
 
     pub(crate) fn check_key(&self, found: usize) -> Result<(), Error> {

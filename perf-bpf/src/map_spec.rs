@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use perf_session::{CpuList, System};
 use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapInfo, BpfMapType};
 
-use crate::syscall::{info, number};
+use crate::syscall::{info, number, possible_cpus};
 use crate::{Error, MapFd, ObjectName};
 
 /// The properties of a map to create.
@@ -236,7 +236,7 @@ impl MapSpec<'_> {
     ///
     /// # Errors
     ///
-    /// The possible CPUs cannot be read, to whose number the kernel rounds the capacity of an LRU
+    /// The possible CPUs cannot be counted, to whose number the kernel rounds the capacity of an LRU
     /// hash with [`NO_COMMON_LRU`](BpfMapFlags::NO_COMMON_LRU).
     pub fn differences(&self, found: &MapInfo) -> Result<Vec<Difference>, Error> {
         // The kernel does not keep flags of the descriptor.
@@ -266,8 +266,12 @@ impl MapSpec<'_> {
         if !self.flags().contains(BpfMapFlags::NO_COMMON_LRU) {
             return Ok(max_entries);
         }
-        let cpus = CpuList::possible(&System::new())?.len() as u64;
-        Ok(max_entries.next_multiple_of(cpus.max(1)))
+        // A map that seems to differ may be replaced, so the file is the second choice.
+        let cpus = match possible_cpus() {
+            Some(cpus) => cpus,
+            None => CpuList::possible(&System::new())?.len(),
+        };
+        Ok(max_entries.next_multiple_of(cpus.max(1) as u64))
     }
 }
 

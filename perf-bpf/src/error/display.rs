@@ -144,6 +144,15 @@ impl fmt::Display for Error {
                 "map {map:?} of type {found}: expected values of type PerCpu<V> for a map with a value for \
                  each CPU and of type V for others, found the other one"
             ),
+            Self::PossibleCpus { listed, values } => write!(
+                f,
+                "/sys/devices/system/cpu/possible: expected {values} CPUs, as many as a per-CPU map has values, \
+                 found {} ({listed}); the file is not the kernel's own: unmount what covers it",
+                listed.len()
+            ),
+            Self::CpuCount { errno } => {
+                write!(f, "sched_getaffinity: {errno}: needed for the length of an element of a per-CPU map")
+            }
             Self::Descriptor { errno } => {
                 write!(f, "dup: {errno}")?;
                 write_hint(f, descriptor_hint(*errno))

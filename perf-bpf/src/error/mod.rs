@@ -267,6 +267,20 @@ pub enum Error {
         /// The type of the map.
         found: BpfMapType,
     },
+    /// `/sys/devices/system/cpu/possible` lists more or fewer CPUs than the kernel has values for in an
+    /// element of a per-CPU map, as where a container or a mount covers the file. A value could not be
+    /// assigned to its CPU.
+    PossibleCpus {
+        /// The CPUs of the file.
+        listed: CpuList,
+        /// The number of values of the kernel.
+        values: usize,
+    },
+    /// The kernel's set of CPUs, which limits the length of an element of a per-CPU map, cannot be read.
+    CpuCount {
+        /// The errno that the kernel returned.
+        errno: Errno,
+    },
     /// A descriptor cannot be duplicated.
     Descriptor {
         /// The errno that the kernel returned.
@@ -297,6 +311,7 @@ impl Error {
             | Self::Load { errno, .. }
             | Self::Pin { errno, .. }
             | Self::Path { errno, .. }
+            | Self::CpuCount { errno }
             | Self::Descriptor { errno } => Some(*errno),
             Self::Event(error) => error.errno(),
             Self::Set(error) => error.event().and_then(|event| event.error.errno()),
@@ -415,9 +430,11 @@ impl Error {
             Self::File(error) if error.io_error().is_some() => {
                 error.io_error().map_or(io::ErrorKind::Other, io::Error::kind)
             }
-            Self::Decode(_) | Self::File(_) | Self::FdInfo { .. } | Self::RingBufRecord { .. } => {
-                io::ErrorKind::InvalidData
-            }
+            Self::Decode(_)
+            | Self::File(_)
+            | Self::FdInfo { .. }
+            | Self::RingBufRecord { .. }
+            | Self::PossibleCpus { .. } => io::ErrorKind::InvalidData,
             Self::Set(_) => io::ErrorKind::Other,
             Self::Contended { .. } | Self::RingBufInUse | Self::RingBufShared { .. } => {
                 io::ErrorKind::ResourceBusy

@@ -89,3 +89,13 @@ fn debug_prints_the_text_of_display() {
         assert_eq!(format!("{refused:?}"), refused.to_string());
     }
 }
+
+#[test]
+fn list_of_cpus_that_is_not_the_kernels_is_shown_beside_the_kernels_number() {
+    let error = Error::PossibleCpus { listed: "0-3,8".parse().unwrap(), values: 2 };
+    assert_eq!(
+        error.to_string(),
+        "/sys/devices/system/cpu/possible: expected 2 CPUs, as many as a per-CPU map has values, found 5 \
+         (0-3,8); the file is not the kernel's own: unmount what covers it"
+    );
+}

@@ -24,7 +24,8 @@ impl<K: Key, V: Value> Map<K, V> {
     ///
     /// Since Linux 5.6 for hashes and arrays, 5.13 for per-CPU arrays. If the kernel has no batch
     /// commands for the map type, the elements are looked up one by one, and
-    /// [`BatchCursor::is_fallback`] is set.
+    /// [`BatchCursor::is_fallback`] is set. So it is for per-CPU maps in a process that may not create
+    /// maps, which cannot find out before how many values the kernel copies.
     ///
     /// ```
     /// use perf_bpf::{BatchCursor, BpfMapType, Map, MapSpec};
@@ -175,8 +176,8 @@ impl BatchCursor {
         self.is_at_end
     }
 
-    /// Returns `true` if the kernel has no batch commands for the map type, so that elements are
-    /// accessed one by one.
+    /// Returns `true` if elements are accessed one by one: the kernel has no batch commands for the map
+    /// type, or the process cannot use them for a per-CPU map.
     pub fn is_fallback(&self) -> bool {
         self.is_fallback
     }

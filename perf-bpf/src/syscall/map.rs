@@ -1,4 +1,5 @@
 use core::ffi::c_int;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use perf_sys::Errno;
@@ -8,6 +9,7 @@ use perf_sys::abi::bpf::{
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, info, number};
+use crate::error::ENOTSUPP;
 use crate::{Error, MapLayout, Refused};
 
 /// The descriptor of a map, with the sizes of its keys and values.
@@ -88,9 +90,51 @@ impl MapFd {
     ) -> Result<bool, Error> {
         self.layout.check_key(key.len())?;
         self.layout.check_element(value.len())?;
+        let Some(largest) = self.layout.largest_element() else {
+            return self.read_into(command, key, value, flags);
+        };
+        if command == BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM {
+            // An error must not cost the element.
+            self.read_and_compare(key, value, BpfElemFlags::empty(), BpfCmd::MAP_LOOKUP_ELEM, largest)?;
+        }
+        self.read_and_compare(key, value, flags, command, largest)
+    }
+
+    /// Reads an element of unknown length through a longer buffer, and compares the length that the
+    /// kernel wrote with the length of `value`.
+    fn read_and_compare(
+        &self,
+        key: &[u8],
+        value: &mut [u8],
+        flags: BpfElemFlags,
+        command: BpfCmd,
+        largest: usize,
+    ) -> Result<bool, Error> {
+        // No program knows the word that marks what was not written, so that no value is it.
+        let unwritten = RandomState::new().build_hasher().finish().to_ne_bytes();
+        let mut buffer: Vec<u8> = unwritten.iter().copied().cycle().take(largest).collect();
+        let is_found = self.read_into(command, key, &mut buffer, flags)?;
+        if is_found {
+            let is_written = |word: &[u8]| word != unwritten;
+            let words = buffer.chunks_exact(unwritten.len()).rposition(is_written).map_or(0, |last| last + 1);
+            self.layout.check_written(words * unwritten.len())?;
+            value.iter_mut().zip(buffer).for_each(|(to, from)| *to = from);
+        }
+        Ok(is_found)
+    }
+
+    /// `value` is at least as long as the element that the kernel writes.
+    fn read_into(
+        &self,
+        command: BpfCmd,
+        key: &[u8],
+        value: &mut [u8],
+        flags: BpfElemFlags,
+    ) -> Result<bool, Error> {
         let mut attr = self.element(key, address_mut(value), flags);
-        // SAFETY: the kernel reads a key of `key_size` bytes and writes an element of
-        // `element_size` bytes; both lengths were compared with the kernel's.
+        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's, and
+        // writes an element of `element_size` bytes or, where that is not known to be the kernel's
+        // length, of at most `largest_element` bytes; the caller passes as many.
         self.found(command, unsafe { bpf(command, &mut attr) })
     }
 
@@ -102,9 +146,25 @@ impl MapFd {
     pub fn update(&self, key: &[u8], value: &[u8], flags: BpfElemFlags) -> Result<(), Error> {
         self.layout.check_key(key.len())?;
         self.layout.check_element(value.len())?;
+        let Some(largest) = self.layout.largest_element() else {
+            return self.write_from(key, value, flags);
+        };
+        let mut buffer = value.to_vec();
+        buffer.resize(largest.max(value.len()), 0);
+        self.write_from(key, &buffer, flags)?;
+        // Before this, nothing says how many values the kernel took.
+        match self.read_and_compare(key, &mut [], BpfElemFlags::empty(), BpfCmd::MAP_LOOKUP_ELEM, largest) {
+            Err(error @ Error::PossibleCpus { .. }) => Err(error),
+            _ => Ok(()), // a descriptor that is write-only, or the element was deleted
+        }
+    }
+
+    /// `value` is at least as long as the element that the kernel reads.
+    fn write_from(&self, key: &[u8], value: &[u8], flags: BpfElemFlags) -> Result<(), Error> {
         let mut attr = self.element(key, address(value), flags);
-        // SAFETY: the kernel reads a key of `key_size` and an element of `element_size` bytes; both
-        // lengths were compared with the kernel's.
+        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's, and
+        // an element of `element_size` bytes or, where that is not known to be the kernel's length, of
+        // at most `largest_element` bytes; the caller passes as many.
         let done = unsafe { bpf(BpfCmd::MAP_UPDATE_ELEM, &mut attr) };
         done.map(drop).map_err(Error::of(BpfCmd::MAP_UPDATE_ELEM, self.layout.name))
     }
@@ -152,7 +212,8 @@ impl MapFd {
     /// A command on many elements. Returns the number of processed elements, which are at the start
     /// of the buffers, with the errno after them.
     ///
-    /// `values` is empty for a deletion. `position` is at least [`MapLayout::position_size`] long.
+    /// `values` is `None` for a deletion. Where the length of an element is not known to be the
+    /// kernel's, the errno for a batch of values is `ENOTSUPP`. `position` is at least [`MapLayout::position_size`] long.
     pub(crate) fn batch(
         &self,
         command: BpfCmd,
@@ -164,6 +225,9 @@ impl MapFd {
         self.layout.check_position(position.len())?;
         if let Some(start) = start {
             self.layout.check_position(start.len())?;
+        }
+        if values.is_some() && self.layout.largest_element().is_some() {
+            return Ok((0, Some(ENOTSUPP)));
         }
         let mut attr = BpfMapBatch {
             in_batch: start.map_or(0, address),

@@ -18,10 +18,12 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::BpfCmd;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+mod cpus;
 mod map;
 mod object;
 mod program;
 
+pub(crate) use cpus::{most_cpus, possible_cpus};
 pub(crate) use map::Elements;
 pub use map::MapFd;
 pub(crate) use object::{

@@ -23,6 +23,7 @@ mod pin_move;
 mod pin_races;
 mod pin_replace;
 mod pinned;
+mod possible_cpus;
 mod ring_buffer;
 mod shared_array;
 mod shared_ring;

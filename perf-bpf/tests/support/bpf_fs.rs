@@ -20,6 +20,42 @@ pub(crate) fn with_bpf_fs(test: impl FnOnce(&BpfFs) + Send + 'static) {
     }
 }
 
+/// Runs `test` on a thread with a separate mount namespace, in which the file `target` has this text. Skips it if
+/// the process may not mount.
+#[track_caller]
+pub(crate) fn with_file_text(target: &'static str, text: &str, test: impl FnOnce() + Send + 'static) {
+    let path = temporary_path("pk_text");
+    std::fs::write(&path, text).unwrap();
+    let source = path.clone();
+    let thread = std::thread::spawn(move || {
+        let mounted =
+            separate_mounts().and_then(|()| mount(source.to_str().unwrap(), target, "", libc::MS_BIND));
+        match mounted {
+            Ok(()) => test(),
+            Err(error) => skip(format_args!("mounting over {target}: {error}")),
+        }
+    });
+    let done = thread.join();
+    std::fs::remove_file(path).unwrap();
+    if let Err(panic) = done {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Returns a path that this process has not returned before.
+fn temporary_path(name: &str) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("{name}_{}_{number}", std::process::id()))
+}
+
+/// Moves the calling thread into a separate mount namespace.
+fn separate_mounts() -> io::Result<()> {
+    // SAFETY: numbers only; the namespace of this thread changes.
+    check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    mount("none", "/", "", libc::MS_REC | libc::MS_PRIVATE)
+}
+
 /// Returns the names of the pins in the root, in ascending order.
 pub(crate) fn pin_names(fs: &BpfFs) -> Vec<String> {
     let names = std::fs::read_dir(fs.root()).unwrap().map(|entry| entry.unwrap().file_name());
@@ -34,12 +70,8 @@ struct Mount(PathBuf);
 
 impl Mount {
     fn new() -> io::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("pk_bpf_fs_{}_{number}", std::process::id()));
-        // SAFETY: numbers only; the namespace of this thread changes.
-        check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
-        mount("none", "/", "", libc::MS_REC | libc::MS_PRIVATE)?;
+        let path = temporary_path("pk_bpf_fs");
+        separate_mounts()?;
         std::fs::create_dir(&path)?;
         let mounted = mount("bpf", path.to_str().unwrap(), "bpf", 0);
         let mount = Self(path);

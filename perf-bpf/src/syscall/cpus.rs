@@ -1,0 +1,93 @@
+//! How many values an element of a per-CPU map has: the kernel copies one for each possible CPU and
+//! takes no length for them. Files about CPUs are what a container or a mount makes of them, so the
+//! kernel itself is asked.
+
+use core::ffi::c_long;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+use linux_raw_sys::general::__NR_sched_getaffinity;
+use perf_sys::Errno;
+use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfMapCreate, BpfMapElem, BpfMapType};
+
+use super::{address, address_mut, bpf, bpf_fd, last_errno, number, syscall};
+
+/// The largest set of CPUs that is tried, in bytes. The largest that Linux can be built for has 1 KiB.
+const LARGEST_SET: usize = 64 << 10;
+
+/// Returns a number of CPUs that the possible ones do not exceed.
+///
+/// `sched_getaffinity(2)` writes the kernel's whole set of CPUs, whichever the process may use, and
+/// returns its length. Ids of possible CPUs are bits of it.
+pub(crate) fn most_cpus() -> Result<usize, Errno> {
+    static MOST: OnceLock<usize> = OnceLock::new();
+    if let Some(&most) = MOST.get() {
+        return Ok(most);
+    }
+    let mut set = vec![0_u64];
+    let bytes = loop {
+        #[allow(clippy::cast_possible_wrap, clippy::cast_lossless)]
+        // a long has 32 bits or 64, the number fits
+        let number = __NR_sched_getaffinity as c_long;
+        let len = size_of_val(set.as_slice());
+        // SAFETY: the kernel writes at most `len` bytes to the set, a live buffer. 0 is the calling thread.
+        let written = unsafe { syscall(number, 0, len, set.as_mut_ptr()) };
+        match usize::try_from(written) {
+            Ok(written) => break written,
+            // The set is shorter than the kernel's.
+            Err(_) if last_errno() == Errno::EINVAL && len < LARGEST_SET => set.resize(set.len() * 2, 0),
+            Err(_) => return Err(last_errno()),
+        }
+    };
+    Ok(*MOST.get_or_init(|| bytes * 8))
+}
+
+/// Returns the number of possible CPUs, which stays the same until the next boot, or `None` if the
+/// process may not create a map.
+///
+/// A new map of one value of 0 for each CPU is read into a longer buffer without zeros.
+pub(crate) fn possible_cpus() -> Option<usize> {
+    static POSSIBLE: OnceLock<usize> = OnceLock::new();
+    if let Some(&possible) = POSSIBLE.get() {
+        return Some(possible);
+    }
+    let mut create = BpfMapCreate {
+        map_type: BpfMapType::PERCPU_ARRAY,
+        key_size: size_of::<u32>() as u32,
+        value_size: size_of::<u64>() as u32,
+        max_entries: 1,
+        ..BpfMapCreate::default()
+    };
+    // SAFETY: the attr holds numbers only, and the command returns a descriptor.
+    let map = unsafe { bpf_fd(BpfCmd::MAP_CREATE, &mut create) }.ok()?;
+    let mut values = vec![u8::MAX; most_cpus().ok()?.checked_mul(size_of::<u64>())?];
+    let mut lookup = BpfMapElem {
+        map_fd: number(map.as_fd()),
+        reserved: 0,
+        key: address(&[0; size_of::<u32>()]),
+        value: address_mut(&mut values),
+        flags: BpfElemFlags::empty(),
+    };
+    // SAFETY: the kernel reads a key of 4 bytes and writes a value of 8 bytes for each possible CPU;
+    // the buffer has space for at least as many.
+    unsafe { bpf(BpfCmd::MAP_LOOKUP_ELEM, &mut lookup) }.ok()?;
+    let written = values.iter().take_while(|&&byte| byte == 0).count();
+    let is_plain = values.iter().skip(written).all(|&byte| byte == u8::MAX);
+    // Another process with the privilege may have found and written the map.
+    let is_whole = is_plain && written != 0 && written % size_of::<u64>() == 0;
+    is_whole.then(|| *POSSIBLE.get_or_init(|| written / size_of::<u64>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn possible_cpus_are_within_the_bits_of_a_set_of_cpus() {
+        let most = most_cpus().unwrap();
+        assert!(most >= 8 && most % 8 == 0, "{most}");
+        if let Some(possible) = possible_cpus() {
+            assert!((1..=most).contains(&possible), "{possible} of at most {most}");
+        }
+    }
+}

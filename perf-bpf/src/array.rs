@@ -18,10 +18,10 @@ use crate::{Error, MapFd, MapSpec, ObjectName};
 /// # Maps with several readers
 ///
 /// A slot holds one event: the last [`insert`](Self::insert) of all processes wins. The kernel reports it
-/// neither to the reader that loses the slot nor by a lookup. Dropping or [clearing](Self::clear) an array
-/// clears only the slots that still hold an event of this value, so it never silences the next reader. For
-/// this the array writes through a separate file of the map, which it opens by the map's id, and the kernel
-/// clears the slots when that file is closed.
+/// neither to the reader that loses the slot nor by a lookup ([`PerfBuffer`](crate::PerfBuffer) finds it out
+/// for its slots). Dropping or [clearing](Self::clear) an array clears only the slots that still hold an
+/// event of this value, so it never silences the next reader. For this the array writes through a separate
+/// file of the map, which it opens by the map's id, and the kernel clears the slots when that file is closed.
 ///
 /// Opening the file needs `CAP_SYS_ADMIN`. Without it ([`has_own_file`](Self::has_own_file)) the array
 /// writes through the descriptor that it was given, and its slots stay filled as long as a duplicate of

@@ -1,4 +1,4 @@
-//! A set at the descriptor limit. A separate test binary with one test, because it changes the limit.
+//! A set and a reader at the descriptor limit. A separate test binary with one test, because it changes the limit.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
@@ -8,9 +8,10 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use perf_bpf::events::{EventSetOptions, EventSpec};
 use perf_bpf::sys::{Attr, Errno, Software};
-use perf_bpf::{AttachedSet, BpfProgType, ProgramFd};
+use perf_bpf::{AttachedSet, BpfProgType, EventArray, PerfBufferOptions, ProgramFd};
 use support::asm::Asm;
 use support::permitted;
+use support::programs::{Counters, Sink, fire_on_all, online, output};
 
 /// Returns the lowest descriptor that is free.
 fn next() -> libc::rlim_t {
@@ -30,7 +31,12 @@ fn limit_to(most: libc::rlim_t) {
 }
 
 #[test]
-fn descriptor_limit_is_named_as_the_cause_of_a_failed_attachment() {
+fn descriptor_limit_is_named_as_the_cause_and_leaves_sets_and_readers_alone() {
+    attachment_fails_with_its_set();
+    open_fails_without_taking_slots();
+}
+
+fn attachment_fails_with_its_set() {
     let code = Asm::default().exit_with(1);
     let program = ProgramFd::load(BpfProgType::PERF_EVENT, code.code(), c"GPL", "pk_limit".parse().unwrap());
     let Some(program) = permitted(program) else { return };
@@ -47,4 +53,30 @@ fn descriptor_limit_is_named_as_the_cause_of_a_failed_attachment() {
         let set = AttachedSet::attach(refused.value, &program, 0).unwrap();
         assert_eq!(set.attachments().len(), set.set().events().count());
     }
+}
+
+/// Whatever a second reader lacks a descriptor for, the first one keeps its slots.
+fn open_fails_without_taking_slots() {
+    let Some(array) = permitted(EventArray::create("pk_limit".parse().unwrap())) else { return };
+    let Some(counters) = Counters::create() else { return };
+    let program = output(BpfProgType::RAW_TRACEPOINT, &Sink::Array(&array), &counters, 16, false).unwrap();
+    let map = array.map().try_clone().unwrap();
+    let mut reader = PerfBufferOptions::new().open(array).unwrap();
+    let mut failures = 0;
+    for more in 1.. {
+        let limit = next() + more;
+        let array = EventArray::from_fd(map.try_clone().unwrap().into_fd()).unwrap();
+        limit_to(limit);
+        let opened = PerfBufferOptions::new().open(array);
+        limit_to(1000);
+        let Err(refused) = opened else { break };
+        assert_eq!(refused.error.errno(), Some(Errno::EMFILE), "{refused}");
+        failures += 1;
+        drop(refused);
+        fire_on_all(&program, &online(), 1);
+        assert_eq!(reader.read(|_, _| ()).unwrap(), online().len() as u64, "with {more} descriptors");
+    }
+    // The rings of a reader and the events of its slots.
+    assert!(failures > 2 * online().len(), "{failures}");
+    assert_eq!(counters.produced_and_failed().1, 0);
 }

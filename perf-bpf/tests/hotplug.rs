@@ -74,6 +74,7 @@ fn rings_and_attachments_survive_a_cpu_that_goes_and_returns() {
         Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),
     };
     let rest = online();
+    assert_eq!(buffer.lost_slots().unwrap(), CpuList::default(), "the slot still has the event");
     let refreshed = buffer.refresh().unwrap();
     assert_eq!(refreshed, RefreshedRings { closed: one(), opened: CpuList::default() });
     assert_eq!((buffer.cpus(), buffer.offline()), (rest.clone(), &one()));

@@ -107,6 +107,12 @@ impl fmt::Display for Error {
                 "perf event array {map:?}: expected a slot below {slots}, found {found}; create the map with \
                  a slot for each possible CPU, or choose the CPUs"
             ),
+            Self::SlotsLost { cpus } => write!(
+                f,
+                "perf event array: expected the events of this reader in the slots of the CPUs {cpus}, found \
+                 that another reader has replaced or cleared them; end one of the readers, or take the slots \
+                 back by refresh"
+            ),
             Self::NotRingBuf { map_type, flags } => write!(
                 f,
                 "ring buffer: expected a map of type BPF_MAP_TYPE_RINGBUF that keeps unread records, \

@@ -206,6 +206,13 @@ pub enum Error {
         /// The slot.
         found: u32,
     },
+    /// Slots of a perf event array no longer hold the events of a [`PerfBuffer`](crate::PerfBuffer), because
+    /// another reader of the map has replaced or cleared them. Output of programs on these CPUs does not
+    /// arrive.
+    SlotsLost {
+        /// The CPUs of the slots.
+        cpus: CpuList,
+    },
     /// The descriptor for a [`RingBuf`](crate::RingBuf) is not a ring buffer map, or the kernel overwrites
     /// unread records of the map (`BPF_F_RB_OVERWRITE`).
     NotRingBuf {
@@ -436,9 +443,10 @@ impl Error {
             | Self::RingBufRecord { .. }
             | Self::PossibleCpus { .. } => io::ErrorKind::InvalidData,
             Self::Set(_) => io::ErrorKind::Other,
-            Self::Contended { .. } | Self::RingBufInUse | Self::RingBufShared { .. } => {
-                io::ErrorKind::ResourceBusy
-            }
+            Self::Contended { .. }
+            | Self::RingBufInUse
+            | Self::RingBufShared { .. }
+            | Self::SlotsLost { .. } => io::ErrorKind::ResourceBusy,
             _ => io::ErrorKind::InvalidInput,
         }
     }

@@ -6,6 +6,7 @@ use perf_session::{CpuList, LossLedger, Scope};
 use perf_sys::Event;
 
 use super::PerfBuffer;
+use super::slot::Slot;
 use crate::Error;
 
 /// The records of one CPU, or of all, since the reader was opened.
@@ -15,6 +16,10 @@ pub struct PerfBufferCounts {
     pub samples: u64,
     /// Records that programs could not write because the ring was full, as the kernel counts them (since
     /// Linux 6.0, before that as [`reported_lost`](Self::reported_lost)).
+    ///
+    /// The kernel's count ends with the event in the slot. So for a slot that another reader has taken over
+    /// and for a CPU that went offline, it is the larger one of the last count that was read and of the
+    /// records that were reported.
     pub lost: u64,
     /// The part of them that the records in the ring have reported so far.
     pub reported_lost: u64,
@@ -110,7 +115,12 @@ pub(super) struct CpuRing {
     /// The key of the ring in the set. Ascending, never reused.
     pub(super) key: usize,
     pub(super) cpu: u32,
+    /// The event of the ring, whose group has the event in the slot.
     pub(super) event: Arc<Event>,
+    /// `None` until the slot is filled.
+    pub(super) slot: Option<Slot>,
+    /// Lost records of the events that were in the slot before.
+    pub(super) lost_before: u64,
     pub(super) counts: PerfBufferCounts,
     /// Cleared when the CPU was found to be offline, or to have been offline in between.
     pub(super) is_live: bool,
@@ -119,11 +129,11 @@ pub(super) struct CpuRing {
 impl CpuRing {
     /// Returns whether the event's time enabled still advances, which ends when its CPU goes offline.
     pub(super) fn is_counting(&self) -> perf_sys::Result<bool> {
-        let (first, begin) = (self.event.read()?.time_enabled, Instant::now());
+        let (first, begin) = (self.read_group()?.0, Instant::now());
         loop {
             // Check the clock first, so that a final read happens after the deadline.
             let is_over = begin.elapsed() > PULSE;
-            if self.event.read()?.time_enabled != first {
+            if self.read_group()?.0 != first {
                 return Ok(true);
             }
             if is_over {
@@ -134,9 +144,7 @@ impl CpuRing {
 
     /// Returns the counts, with the lost records as the kernel counts them.
     pub(super) fn read_counts(&self) -> perf_sys::Result<PerfBufferCounts> {
-        Ok(PerfBufferCounts {
-            lost: self.event.read()?.lost.unwrap_or(self.counts.reported_lost),
-            ..self.counts
-        })
+        let (_, lost) = self.read_group()?;
+        Ok(PerfBufferCounts { lost: lost.unwrap_or(0).max(self.counts.reported_lost), ..self.counts })
     }
 }

@@ -1,5 +1,6 @@
 use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::Instant;
 
 use perf_session::CpuList;
 use perf_sys::{RingSet, WaitResult, Waker};
@@ -10,6 +11,7 @@ mod counts;
 mod open;
 mod options;
 mod records;
+mod slot;
 
 pub use counts::PerfBufferCounts;
 pub use open::RefreshedRings;
@@ -61,15 +63,14 @@ use records::Format;
 /// # Several readers of one map
 ///
 /// The last reader that was opened or [refreshed](Self::refresh) has the slots and gets the output, for
-/// example the next agent that opens a pinned map while the last one still runs. The others get no record,
-/// no error and no loss, because the kernel reports neither that a slot was replaced nor what it holds. So
-/// an agent that is about to be replaced stops its refreshes, and the next one refreshes its reader when
-/// the last one has ended.
+/// example the next agent that opens a pinned map while the last one still runs. A reader that has lost
+/// slots learns it: its next [wait](Self::wait) without a record fails with [`Error::SlotsLost`], once, also
+/// if the other reader is gone already and the slots are empty. A reader that does not call `wait` asks
+/// [`lost_slots`](Self::lost_slots). Then it either ends or takes the slots back by a refresh.
 ///
 /// A program finds out more: `bpf_perf_event_output` fails with `ENOENT` if the slot is empty, with
 /// `EOPNOTSUPP` if its event is [paused](Self::pause) or of a CPU that was offline, and with `ENOSPC` if
-/// the ring is full. If its count of written records is above the samples and losses of all CPUs, another
-/// reader got the others.
+/// the ring is full.
 ///
 /// Dropping the reader closes everything and clears the slots that still hold its events, no others
 /// ([`EventArray`] describes the privilege that this needs).
@@ -90,6 +91,10 @@ pub struct PerfBuffer {
     /// Whether the kernel counts the lost records of each event (since Linux 6.0).
     reads_lost: bool,
     is_paused: bool,
+    /// The last check of the slots.
+    checked: Instant,
+    /// Set from a check that found slots newly lost until a wait has returned them.
+    has_unreported_loss: bool,
 }
 
 impl PerfBuffer {
@@ -98,12 +103,16 @@ impl PerfBuffer {
     /// With more than one record a [wakeup](PerfBufferOptions::wakeup_events), fewer records cause none:
     /// then use a timeout.
     ///
+    /// It wakes up once a second to check whether the slots still hold the events of this reader.
+    ///
     /// # Errors
     ///
-    /// [`Error::Event`] with the error of [`RingSet::wait`].
+    /// [`Error::SlotsLost`] if another reader has taken or cleared slots, once for each slot that is newly
+    /// lost: further waits are for the records of the other CPUs. [`Error::Event`] with the error of
+    /// [`RingSet::wait`].
     #[doc(alias = "perf_buffer__poll")]
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, Error> {
-        Ok(self.rings.wait(timeout)?)
+        self.wait_and_check(timeout, |rings, timeout| rings.wait(Some(timeout)))
     }
 
     /// As [`wait`](Self::wait), until `waker` is used.
@@ -112,7 +121,7 @@ impl PerfBuffer {
     ///
     /// As [`wait`](Self::wait).
     pub fn wait_or_woken(&mut self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult, Error> {
-        Ok(self.rings.wait_or_woken(timeout, waker)?)
+        self.wait_and_check(timeout, |rings, timeout| rings.wait_or_woken(Some(timeout), waker))
     }
 
     /// Iterates over the rings with unread records, also those below their watermark, and makes no

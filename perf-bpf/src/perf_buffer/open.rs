@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use perf_session::CpuList;
 use perf_sys::{Errno, Event, Ring, RingSet, Target};
@@ -24,7 +25,7 @@ impl PerfBuffer {
         rings: RingSet<usize>,
     ) -> Result<Self, Refused<EventArray>> {
         let mut buffer = Self {
-            format: options.format(),
+            format: options.format(true),
             array,
             rings,
             cpus: Vec::new(),
@@ -34,6 +35,8 @@ impl PerfBuffer {
             next_key: 0,
             reads_lost: true,
             is_paused: false,
+            checked: Instant::now(),
+            has_unreported_loss: false,
         };
         match buffer.start() {
             Ok(()) => Ok(buffer),
@@ -55,9 +58,9 @@ impl PerfBuffer {
     /// The unread records of a CPU that went offline stay in their ring. It is closed by the first call
     /// after they were read, and its counts are kept.
     ///
-    /// It also puts the events into their slots again, because another reader of the map may have taken
-    /// them over or cleared them, which the kernel does not report. So the last reader that was opened or
-    /// refreshed gets the output.
+    /// It also fills all slots again, because another reader of the map may have taken them over or cleared
+    /// them a moment ago ([`lost_slots`](Self::lost_slots)). So the last reader that was opened or refreshed
+    /// gets the output.
     ///
     /// # Errors
     ///
@@ -77,13 +80,6 @@ impl PerfBuffer {
         let opened = self.open_missing()?;
         self.fill_slots()?;
         Ok(RefreshedRings { closed: dead, opened })
-    }
-
-    /// Puts each live event into its slot. The slot of a CPU that went offline keeps its event, because
-    /// clearing it could clear the event of another reader.
-    fn fill_slots(&mut self) -> Result<(), Error> {
-        let mut live = self.cpus.iter().filter(|cpu| cpu.is_live);
-        live.try_for_each(|cpu| self.array.insert(cpu.cpu, &cpu.event))
     }
 
     /// Closes the rings whose event no longer counts and whose records were read.
@@ -141,7 +137,8 @@ impl PerfBuffer {
         if !self.is_paused {
             event.enable()?;
         }
-        self.cpus.push(CpuRing { key, cpu, event, counts: PerfBufferCounts::default(), is_live: true });
+        let counts = PerfBufferCounts::default();
+        self.cpus.push(CpuRing { key, cpu, event, slot: None, lost_before: 0, counts, is_live: true });
         Ok(())
     }
 
@@ -152,6 +149,7 @@ impl PerfBuffer {
             Err(error) if self.reads_lost && error.errno() == Some(Errno::EINVAL) => {
                 let event = open(false).map_err(|_| error)?;
                 self.reads_lost = false;
+                self.format = self.options.format(false);
                 Ok(event)
             }
             opened => Ok(opened?),

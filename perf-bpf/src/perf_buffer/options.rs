@@ -84,8 +84,10 @@ impl PerfBufferOptions {
     /// `array` with them.
     ///
     /// This takes the slots over from any other reader of the same map, also in another process. That
-    /// reader gets no further records, and the kernel does not report it
+    /// reader gets no further records, and learns it from its next wait
     /// ([`PerfBuffer`](PerfBuffer#several-readers-of-one-map)).
+    ///
+    /// The open and each [`refresh`](PerfBuffer::refresh) need a second descriptor for each CPU for a moment.
     ///
     /// # Errors
     ///
@@ -106,7 +108,7 @@ impl PerfBufferOptions {
             .with_sample_type(self.sample_type)
             .with_period(1)
             .with_flags(AttrFlags::DISABLED);
-        let format = ReadFormat::TOTAL_TIME_ENABLED;
+        let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::GROUP | ReadFormat::ID;
         let attr = attr.with_read_format(if reads_lost { format | ReadFormat::LOST } else { format });
         match self.wakeup {
             Wakeup::Events(records) => attr.with_wakeup_events(records),
@@ -114,8 +116,8 @@ impl PerfBufferOptions {
         }
     }
 
-    pub(super) fn format(&self) -> Format {
-        Format::new(SampleLayout::new(&self.attr(false)), self.sample_type, self.payload_size)
+    pub(super) fn format(&self, reads_lost: bool) -> Format {
+        Format::new(SampleLayout::new(&self.attr(reads_lost)), self.sample_type, self.payload_size)
     }
 }
 

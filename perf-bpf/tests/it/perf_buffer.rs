@@ -245,6 +245,24 @@ fn paused_reader_counts_no_losses_and_reads_again_after_resume() {
     assert_eq!(fixture.buffer.refresh().unwrap(), RefreshedRings::default());
 }
 
+/// The counts in a sample have the read format of the event that was opened.
+#[test]
+fn samples_with_counts_are_decoded() {
+    let options = PerfBufferOptions::new().sample_type(SampleType::READ | SampleType::TIME);
+    let Some(mut fixture) = fixture(options, 48) else { return };
+    let cpu = online().iter().next().unwrap();
+    fire_on(&fixture.program, cpu);
+    let mut counts = 0;
+    let consume = |_, output: PerfBufferRecord<'_>| {
+        let PerfBufferRecord::Sample(sample) = output else { panic!("{output:?}") };
+        let sample = sample.decode().unwrap();
+        assert!(sample.time().is_some() && sample.trailing().is_empty());
+        counts += sample.read().unwrap().len();
+    };
+    assert_eq!(fixture.buffer.read(consume).unwrap(), 1);
+    assert_eq!(counts, 2, "the events of the ring and of the slot");
+}
+
 #[test]
 fn refresh_without_a_change_keeps_all_rings() {
     let Some(mut fixture) = fixture(PerfBufferOptions::new(), 8) else { return };

@@ -149,6 +149,107 @@ fn reader_without_the_privilege_for_an_own_file_keeps_the_slots_of_another() {
     });
 }
 
+/// Waits until the reader has reported these slots as lost, and returns the number of errors.
+#[track_caller]
+fn wait_for_loss(reader: &mut PerfBuffer, expected: &CpuList) -> usize {
+    let (mut found, mut errors) = (CpuList::default(), 0);
+    while found != *expected {
+        match reader.wait(PATIENCE) {
+            Err(Error::SlotsLost { cpus }) => found = cpus,
+            other => panic!("{other:?} with {found} of {expected} reported"),
+        }
+        errors += 1;
+    }
+    errors
+}
+
+#[test]
+fn reader_learns_at_its_next_wait_that_another_has_taken_its_slots() {
+    let Some(fixture) = fixture() else { return };
+    let mut reader = fixture.reader();
+    let mut other = fixture.reader();
+    wait_for_loss(&mut reader, &online());
+    assert_eq!(reader.lost_slots().unwrap(), online());
+    // It is an error once, and its next wait is for records.
+    assert_eq!(reader.wait(Some(std::time::Duration::from_millis(30))).unwrap(), WaitResult::TimedOut);
+    assert_eq!(fixture.fire(&mut other), all());
+    assert_eq!(other.lost_slots().unwrap(), CpuList::default());
+
+    reader.refresh().unwrap();
+    assert_eq!(reader.lost_slots().unwrap(), CpuList::default());
+    assert_eq!(fixture.fire(&mut reader), all());
+    wait_for_loss(&mut other, &online());
+}
+
+#[test]
+fn reader_learns_that_its_slots_are_empty_because_the_next_one_has_ended() {
+    let Some(fixture) = fixture() else { return };
+    let mut reader = fixture.reader();
+    drop(fixture.reader());
+    wait_for_loss(&mut reader, &online());
+    assert_eq!(fixture.fire(&mut reader), 0);
+    reader.refresh().unwrap();
+    assert_eq!(fixture.fire(&mut reader), all());
+}
+
+#[test]
+fn waker_and_records_end_the_wait_of_a_reader_that_has_lost_a_slot() {
+    let Some(fixture) = fixture() else { return };
+    let cpus = online();
+    let lost = cpus.iter().last().unwrap();
+    let mut reader = fixture.reader();
+    assert!(fixture.array().remove(lost).unwrap());
+    assert_eq!(wait_for_loss(&mut reader, &lost.into()), 1);
+    assert_eq!(fixture.fire(&mut reader), all() - 1);
+    let waker = Waker::new().unwrap();
+    waker.wake().unwrap();
+    assert_eq!(reader.wait_or_woken(PATIENCE, &waker).unwrap(), WaitResult::Woken);
+    if all() > 1 {
+        fire_on(&fixture.program, cpus.iter().next().unwrap());
+        assert_eq!(reader.wait(PATIENCE).unwrap(), WaitResult::Readable);
+    }
+}
+
+/// The event of a slot outlives its replacement by some ms, so that hundreds of them exist at times.
+#[test]
+fn reader_that_refreshes_and_pauses_has_all_its_slots() {
+    let Some(fixture) = fixture() else { return };
+    let mut reader = fixture.reader();
+    for _ in 0..1000 {
+        reader.refresh().unwrap();
+        assert_eq!(reader.lost_slots().unwrap(), CpuList::default());
+    }
+    reader.pause().unwrap();
+    assert_eq!(reader.lost_slots().unwrap(), CpuList::default());
+    reader.refresh().unwrap();
+    reader.resume().unwrap();
+    assert_eq!(reader.lost_slots().unwrap(), CpuList::default());
+    assert_eq!(fixture.fire(&mut reader), all());
+}
+
+#[test]
+fn losses_of_a_reader_are_counted_over_refreshes() {
+    let Some(fixture) = fixture() else { return };
+    let cpu = online().iter().next().unwrap();
+    let options = PerfBufferOptions::new().pages(1).cpus(cpu.into());
+    let mut reader = options.open(fixture.array()).unwrap();
+    let mut lost = 0;
+    for _ in 0..3 {
+        (0..sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
+        let (produced, failed) = fixture.counters.produced_and_failed();
+        assert!(failed > lost && failed < produced);
+        lost = failed;
+        if reader.reads_lost() {
+            assert_eq!(reader.total().unwrap().lost, lost);
+        }
+        reader.refresh().unwrap();
+        if reader.reads_lost() {
+            assert_eq!(reader.total().unwrap().lost, lost);
+        }
+        samples(&mut reader);
+    }
+}
+
 /// Returns whether the output of a program on this CPU fails with `errno`.
 #[track_caller]
 fn fails_with(array: &EventArray, cpu: u32, errno: Errno) -> bool {

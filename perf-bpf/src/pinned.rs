@@ -94,8 +94,9 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     ///
     /// # Errors
     ///
-    /// [`Error::Differs`] with the pinned map if it is refused, and those of
-    /// [`open_or_create`](Self::open_or_create).
+    /// [`Error::Differs`] with the pinned map if it is refused, [`Error::Unmoved`] if its elements do not
+    /// all fit into the new map, and those of [`open_or_create`](Self::open_or_create). The pinned map stays
+    /// pinned with all its elements then.
     pub fn open_or_create_with(
         path: impl Into<PathBuf>,
         spec: MapSpec<'_>,
@@ -118,18 +119,29 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
             if differences.is_empty() {
                 return Ok((Self { path, map: old.try_into()? }, PinOutcome::Opened));
             }
-            let (map, outcome) = match decide(&differences) {
+            let decided = decide(&differences);
+            let (map, outcome) = match decided {
                 IfDifferent::Open => {
                     return Ok((Self { path, map: old.try_into()? }, PinOutcome::Accepted(differences)));
                 }
                 IfDifferent::Refuse => return Err(differs(path, differences, old)),
                 IfDifferent::Replace => (Map::create(spec)?, PinOutcome::Replaced(differences)),
-                IfDifferent::Move => {
+                IfDifferent::Move | IfDifferent::MoveFitting => {
                     let map = Map::create(spec)?;
-                    match move_elements(&old, &map)? {
-                        Some(stats) => (map, PinOutcome::Moved(differences, stats)),
-                        None => return Err(differs(path, differences, old)),
+                    let Some((stats, cause)) = move_elements(&old, &map)? else {
+                        return Err(differs(path, differences, old));
+                    };
+                    let is_whole = stats.unmoved == 0 && stats.complete;
+                    if !is_whole && decided == IfDifferent::Move {
+                        return Err(Error::Unmoved {
+                            path: path.into(),
+                            differences: differences.into(),
+                            stats,
+                            cause: cause.map(Box::new),
+                            map: Arc::new(old),
+                        });
                     }
+                    (map, PinOutcome::Moved(differences, stats))
                 }
             };
             pin.replace(map.as_fd())?;
@@ -252,17 +264,23 @@ impl<K: Key, V: Value> ParallelMap<K, V> {
     }
 }
 
-/// Copies the elements of a map to a new one, which no other program uses yet. Returns `None` if
-/// the maps do not permit it.
-fn move_elements<K: Key, V: Value>(old: &MapFd, new: &Map<K, V>) -> Result<Option<MoveStats>, Error> {
+/// Copies the elements of a map to a new one, which no other program uses yet. Returns the error of the
+/// first element that the new map refused, too, or `None` if the maps do not permit it.
+fn move_elements<K: Key, V: Value>(
+    old: &MapFd,
+    new: &Map<K, V>,
+) -> Result<Option<(MoveStats, Option<Error>)>, Error> {
     if !is_movable(old.map_type()) || !is_movable(new.fd().map_type()) {
         return Ok(None);
     }
     let Ok(old) = Map::<K, V>::try_from(old.try_clone()?) else { return Ok(None) };
-    let mut stats = MoveStats::default();
+    let (mut stats, mut cause) = (MoveStats::default(), None);
     let dump = old.dump_reliably(|key, value| match new.update(&key, &value) {
         Ok(()) => stats.moved += 1,
-        Err(_) => stats.unmoved += 1,
+        Err(error) => {
+            stats.unmoved += 1;
+            cause.get_or_insert(error);
+        }
     })?;
     if matches!(new.fd().map_type(), BpfMapType::LRU_HASH | BpfMapType::LRU_PERCPU_HASH) {
         // It accepts each element and evicts others.
@@ -270,7 +288,7 @@ fn move_elements<K: Key, V: Value>(old: &MapFd, new: &Map<K, V>) -> Result<Optio
         stats.unmoved += stats.moved.saturating_sub(found);
         stats.moved = found;
     }
-    Ok(Some(MoveStats { complete: dump.complete, ..stats }))
+    Ok(Some((MoveStats { complete: dump.complete, ..stats }, cause)))
 }
 
 /// Returns whether an element is written as it is read: a map of descriptors is read as ids, a queue
@@ -303,7 +321,7 @@ pub enum PinOutcome {
     /// [`IfDifferent::Replace`].
     Replaced(Vec<Difference>),
     /// A new map with the elements took the place of one with these differences:
-    /// [`IfDifferent::Move`].
+    /// [`IfDifferent::Move`] or [`IfDifferent::MoveFitting`].
     Moved(Vec<Difference>, MoveStats),
 }
 
@@ -320,11 +338,16 @@ pub enum IfDifferent {
     Replace,
     /// Replace it by a new map with its elements. If that is not possible, it is
     /// [`Refuse`](Self::Refuse): the types of key and value have other sizes than the pinned map,
-    /// or one of the two maps is of a type whose elements cannot be written as they were read.
+    /// or one of the two maps is of a type whose elements cannot be written as they were read. If the new
+    /// map refuses or evicts an element, such as a smaller one, the old one stays pinned with all of them
+    /// ([`Error::Unmoved`](crate::Error::Unmoved)).
     Move,
+    /// As [`Move`](Self::Move), and give up the elements that do not fit, which [`MoveStats`] counts: for
+    /// caches.
+    MoveFitting,
 }
 
-/// The elements that [`IfDifferent::Move`] moved.
+/// The elements that [`IfDifferent::Move`] or [`IfDifferent::MoveFitting`] moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MoveStats {

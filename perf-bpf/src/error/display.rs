@@ -90,6 +90,24 @@ impl fmt::Display for Error {
                 write_differences(f, differences)?;
                 f.write_str("; open it as it is, replace it, or choose another path")
             }
+            Self::Unmoved { path, differences, stats, cause, .. } => {
+                write!(f, "{}: the pinned map differs", path.display())?;
+                write_differences(f, differences)?;
+                let found = stats.moved + stats.unmoved;
+                f.write_str("; expected the new map to take all elements, found that it lacks ")?;
+                match (stats.unmoved, stats.complete) {
+                    (0, _) => write!(f, "some that may not have been read besides the {found}")?,
+                    (unmoved, true) => write!(f, "{unmoved} of {found} elements")?,
+                    (unmoved, false) => write!(f, "{unmoved} of at least {found} elements")?,
+                }
+                if let Some(cause) = cause {
+                    write!(f, " ({cause})")?;
+                }
+                f.write_str(
+                    "; the pinned map is as it was; make the new one larger, or permit the loss by \
+                     IfDifferent::MoveFitting",
+                )
+            }
             Self::Locked { directory, waited } => write!(
                 f,
                 "flock {}: expected the lock within {waited:?}, found it held by another process, which \

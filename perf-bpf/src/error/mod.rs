@@ -7,7 +7,7 @@ use perf_session::{CpuList, EventSetError, FileError, Scope};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapType};
 
-use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName, Refused};
+use crate::{BpfPrivileges, Difference, MapFd, MoveStats, ObjectKind, ObjectName, Refused};
 
 mod display;
 #[cfg(test)]
@@ -171,6 +171,21 @@ pub enum Error {
         path: Box<Path>,
         /// The properties that differ, never empty.
         differences: Box<[Difference]>,
+        /// The pinned map.
+        map: Arc<MapFd>,
+    },
+    /// The elements of the map that is pinned to a path do not all fit into the new map, or were not all
+    /// found. It stays pinned, and the new map is gone.
+    Unmoved {
+        /// The path of the bpf file system, absolute or relative to the current directory.
+        path: Box<Path>,
+        /// The properties that differ, never empty.
+        differences: Box<[Difference]>,
+        /// The elements that the new map had.
+        stats: MoveStats,
+        /// The error of the first element that the new map refused; `None` if it evicted elements, as an
+        /// LRU hash does.
+        cause: Option<Box<Self>>,
         /// The pinned map.
         map: Arc<MapFd>,
     },

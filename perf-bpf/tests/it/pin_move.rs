@@ -19,7 +19,8 @@ fn moved<K: Key, V: Value>(
     let path = fs.path("moved").unwrap();
     let (old, _) = permitted(PinnedMap::<K, V>::open_or_create(&path, specs[0]))?;
     (0..10).for_each(|number| old.update(&key(number), &value(&old)).unwrap());
-    let (new, outcome) = PinnedMap::open_or_create_with(&path, specs[1], |_| IfDifferent::Move).unwrap();
+    let (new, outcome) =
+        PinnedMap::open_or_create_with(&path, specs[1], |_| IfDifferent::MoveFitting).unwrap();
     let PinOutcome::Moved(_, stats) = outcome else { panic!("{outcome}") };
     assert!(stats.complete, "{stats}");
     assert!(unpin(path).unwrap());
@@ -37,6 +38,32 @@ fn elements_are_moved_to_a_larger_map_and_counted_if_they_do_not_fit() {
         assert_eq!(map.lookup(&9).unwrap(), Some(7));
         let (map, fitting, unmoved) = moved(fs, [spec(10), spec(4)], |key| key, seven).unwrap();
         assert_eq!((fitting, unmoved, map.iter().count()), (4, 6, 4));
+    });
+}
+
+#[test]
+fn map_whose_elements_do_not_all_fit_into_the_new_one_stays_pinned() {
+    with_bpf_fs(|fs| {
+        let path = fs.path("flows").unwrap();
+        let Some((old, _)) = permitted(Pinned::open_or_create(&path, spec(64))) else { return };
+        (0..64).for_each(|key| old.update(&key, &u64::from(key)).unwrap());
+        let id = old.fd().info().unwrap().id;
+        for smaller in [spec(10), MapSpec::new(BpfMapType::LRU_HASH, 10), MapSpec::new(BpfMapType::ARRAY, 10)]
+        {
+            let error = Pinned::open_or_create_with(&path, smaller, |_| IfDifferent::Move).unwrap_err();
+            let text = error.to_string();
+            let Error::Unmoved { stats, differences, map, .. } = error else { panic!("{text}") };
+            assert_eq!((stats.moved + stats.unmoved, stats.complete), (64, true), "{text}");
+            assert!(stats.unmoved > 0 && !differences.is_empty());
+            assert!(text.contains("max_entries: expected 10, found 64"), "{text}");
+            assert!(text.contains(&format!("{} of 64 elements", stats.unmoved)), "{text}");
+            assert_eq!(map.info().unwrap().id, id);
+            let pinned = Pinned::open(&path).unwrap();
+            assert_eq!((pinned.fd().info().unwrap().id, pinned.iter().count()), (id, 64), "nothing is lost");
+            assert_eq!(pin_names(fs), ["flows"]);
+        }
+        let (_, outcome) = Pinned::open_or_create_with(&path, spec(65), |_| IfDifferent::Move).unwrap();
+        assert!(matches!(outcome, PinOutcome::Moved(_, stats) if (stats.moved, stats.unmoved) == (64, 0)));
     });
 }
 

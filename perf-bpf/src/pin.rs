@@ -174,7 +174,10 @@ impl<'p> PinPath<'p> {
         let start = Instant::now();
         loop {
             match rustix::fs::flock(&this.directory, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(this),
+                Ok(()) => {
+                    this.remove_abandoned();
+                    return Ok(this);
+                }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() < LOCK_LIMIT => {
                     thread::sleep(LOCK_PAUSE);
@@ -185,6 +188,32 @@ impl<'p> PinPath<'p> {
                 Err(errno) => return Err(Error::path("flock", parent(path))(errno)),
             }
         }
+    }
+
+    /// Removes the pin that a process has left which was killed while it replaced the pin at the path: it
+    /// would keep a map in the kernel until the next replacement. Does nothing if another process has the
+    /// lock, and so may be replacing the pin now, or if the directory cannot be written.
+    pub(crate) fn clean(path: &'p Path) {
+        let Ok(this) = Self::open_with(path, OFlags::RDONLY) else { return };
+        let is_there =
+            rustix::fs::statat(&this.directory, this.temporary(), AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let lock = FlockOperation::NonBlockingLockExclusive;
+        if is_there && rustix::fs::flock(&this.directory, lock).is_ok() {
+            this.remove_abandoned();
+        }
+    }
+
+    /// Removes what another holder of the lock has left. The caller has the lock.
+    fn remove_abandoned(&self) {
+        let _ = self.unlink_name(&self.temporary()); // `replace` returns the error if it needs the name
+    }
+
+    /// Returns the name of an object from its pin to its move to the path, which only the holder of the
+    /// lock uses.
+    fn temporary(&self) -> OsString {
+        let mut name = OsString::from(self.name);
+        name.push("_perf_bpf_new");
+        name
     }
 
     fn open_with(path: &'p Path, access: OFlags) -> Result<Self, Error> {
@@ -221,18 +250,8 @@ impl<'p> PinPath<'p> {
     /// without one of them. The caller has the lock.
     pub(crate) fn replace(&self, object: BorrowedFd<'_>) -> Result<(), Error> {
         // A pin cannot be created over another one, but moved over it.
-        let mut temporary = OsString::from(self.name);
-        temporary.push("_perf_bpf_new");
-        let beside = self.through_descriptor(&temporary)?;
-        let shown = self.path.with_file_name(&temporary);
-        match pin_at(object, &beside, &shown) {
-            // Only the holder of the lock uses this name, so its pin is of a process that was killed here.
-            Err(error) if error.errno() == Some(Errno::EEXIST) => {
-                self.unlink_name(&temporary).map_err(Error::path("unlink", &shown))?;
-                pin_at(object, &beside, &shown)?;
-            }
-            pinned => pinned?,
-        }
+        let temporary = self.temporary();
+        pin_at(object, &self.through_descriptor(&temporary)?, &self.path.with_file_name(&temporary))?;
         let (from, to) = (temporary.as_os_str(), self.name);
         rustix::fs::renameat(&self.directory, from, &self.directory, to).map_err(|errno| {
             let _ = self.unlink_name(&temporary); // the first error is returned

@@ -18,6 +18,10 @@ const ATTEMPTS: u32 = 16;
 ///
 /// The pin keeps the map in the kernel until [`unpin`](Self::unpin) or the next boot; dropping this
 /// value does not remove it.
+///
+/// A new map is pinned to the name with `_perf_bpf_new` at its end before it is moved over the old one.
+/// Each open removes such a pin of a process that was killed in between, so no other object may have the
+/// name.
 #[derive(Debug)]
 pub struct PinnedMap<K, V> {
     path: PathBuf,
@@ -33,6 +37,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     /// [`Error::Size`] if its sizes are not those of the types.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
+        PinPath::clean(&path);
         let map = MapFd::open_pinned(&path)?.try_into()?;
         Ok(Self { path, map })
     }
@@ -40,6 +45,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     /// Opens the map that is pinned to a path, or returns `None` if there is no such path.
     pub fn open_if_exists(path: impl Into<PathBuf>) -> Result<Option<Self>, Error> {
         let path = path.into();
+        PinPath::clean(&path);
         match existing(&path)? {
             Some(fd) => Ok(Some(Self { path, map: fd.try_into()? })),
             None => Ok(None),
@@ -163,6 +169,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
 
     /// Opens the path again: another process may have replaced the map since.
     pub fn reopen(&mut self) -> Result<(), Error> {
+        PinPath::clean(&self.path);
         self.map = MapFd::open_pinned(&self.path)?.try_into()?;
         Ok(())
     }

@@ -262,6 +262,9 @@ fn hint(command: BpfCmd, errno: Errno) -> Option<&'static str> {
         (BpfCmd::MAP_LOOKUP_ELEM | BpfCmd::MAP_GET_NEXT_KEY | BpfCmd::MAP_LOOKUP_BATCH, Errno::EPERM) => {
             "its descriptor is write-only"
         }
+        (BpfCmd::MAP_LOOKUP_BATCH | BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH, Errno::EINTR) => {
+            "keys were deleted again and again meanwhile; dump_reliably returns what it gets then"
+        }
         (BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM | BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH, Errno::EPERM) => {
             "the map is frozen, or its descriptor is read-only or write-only"
         }

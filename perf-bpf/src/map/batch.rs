@@ -1,11 +1,13 @@
 use core::fmt;
+use std::collections::HashSet;
 use std::io;
 
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
 use zerocopy::IntoBytes;
 
-use super::iterate::{Listed, copy};
+use super::dump::has_atomic_batches;
+use super::iterate::{Listed, copy, has_slots};
 use super::{Key, Map, Value};
 use crate::Error;
 use crate::error::ENOTSUPP;
@@ -14,6 +16,10 @@ use crate::syscall::Elements;
 /// Attempts at one batch.
 const ATTEMPTS: u32 = 64;
 
+/// Returns of keys that were delivered before, for each element of the map's capacity, after which an
+/// iteration gives up.
+const RETURNS: u64 = 4;
+
 /// Many elements with one system call.
 impl<K: Key, V: Value> Map<K, V> {
     /// `bpf(BPF_MAP_LOOKUP_BATCH)`—Returns the next elements of an iteration. It is over when
@@ -21,6 +27,10 @@ impl<K: Key, V: Value> Map<K, V> {
     ///
     /// In a trie, the kernel may return a key that is deleted at that moment with the value of a
     /// shorter prefix; [`dump_reliably`](Self::dump_reliably) and [`BatchCursor::by_keys`] do not.
+    ///
+    /// No key is delivered twice. The kernel begins anew if the key at the end of a batch of a trie, or of a
+    /// fallback, is deleted before the next one; then the cursor keeps the delivered keys in memory and
+    /// skips them.
     ///
     /// Since Linux 5.6 for hashes and arrays, 5.13 for per-CPU arrays. If the kernel has no batch
     /// commands for the map type, the elements are looked up one by one, and
@@ -44,6 +54,10 @@ impl<K: Key, V: Value> Map<K, V> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// `EINTR` if deletions interrupt the iteration again and again.
     #[doc(alias = "BPF_MAP_LOOKUP_BATCH")]
     pub fn lookup_batch(&self, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
         self.next_batch(BpfCmd::MAP_LOOKUP_BATCH, cursor)
@@ -63,6 +77,29 @@ impl<K: Key, V: Value> Map<K, V> {
         if cursor.is_at_end {
             return Ok(Vec::new());
         }
+        let mut batch = self.next_batch_of_kernel(command, cursor)?;
+        let map_type = self.fd().map_type();
+        let may_begin_anew =
+            if cursor.is_fallback { !has_slots(map_type) } else { !has_atomic_batches(map_type) };
+        // A key that is there again after its deletion is another element.
+        if command == BpfCmd::MAP_LOOKUP_BATCH && may_begin_anew {
+            let returned = batch.len();
+            batch.retain(|(key, _)| cursor.delivered.insert(key.as_bytes().into()));
+            let known = (returned - batch.len()) as u64;
+            cursor.returns += known;
+            let max_entries = self.fd().max_entries();
+            if cursor.returns > u64::from(max_entries).saturating_mul(RETURNS) {
+                return Err(Error::bpf(command, self.fd().name(), Errno::EINTR));
+            }
+            // A batch that ends where the last one did would not get on.
+            if known != 0 && batch.is_empty() {
+                cursor.capacity = cursor.capacity.saturating_mul(2).min(max_entries as usize).max(1);
+            }
+        }
+        Ok(batch)
+    }
+
+    fn next_batch_of_kernel(&self, command: BpfCmd, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
         if cursor.is_fallback {
             return self.next_by_keys(command, cursor);
         }
@@ -154,15 +191,27 @@ pub struct BatchCursor {
     /// `None` at the start.
     position: Option<Vec<u8>>,
     is_at_end: bool,
+    /// The keys that were delivered, if the kernel may return them again.
+    delivered: HashSet<Box<[u8]>>,
+    /// The number of times that the kernel returned one of them again.
+    returns: u64,
 }
 
 impl BatchCursor {
     /// Returns a cursor at the start of a map, for batches of at most `capacity` elements, at least
     /// 1.
     ///
-    /// The capacity is doubled if a bucket of a hash holds more elements.
+    /// The capacity is doubled if a bucket of a hash holds more elements, or if a batch has only elements
+    /// that were delivered before.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity: capacity.max(1), is_fallback: false, position: None, is_at_end: false }
+        Self {
+            capacity: capacity.max(1),
+            is_fallback: false,
+            position: None,
+            is_at_end: false,
+            delivered: HashSet::new(),
+            returns: 0,
+        }
     }
 
     /// Returns a cursor that does not use batch commands, as [`is_fallback`](Self::is_fallback)

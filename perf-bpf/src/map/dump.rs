@@ -121,7 +121,7 @@ impl<K: Key, V: Value> Map<K, V> {
 
 /// Returns whether a batch command on this type does not depend on the key at its start. One on a trie
 /// does, and looks its keys up as single lookups do.
-fn has_atomic_batches(map_type: BpfMapType) -> bool {
+pub(super) fn has_atomic_batches(map_type: BpfMapType) -> bool {
     matches!(
         map_type,
         BpfMapType::HASH

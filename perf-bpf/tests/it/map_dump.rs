@@ -98,3 +98,77 @@ fn a_dump_of_an_empty_map_is_complete() {
         assert!(stats.complete && stats.delivered == 0, "{stats}");
     }
 }
+
+/// Returns the batches of an iteration, and deletes the last key of each batch before the next one.
+fn batches_under_deletion<K: Key + Copy>(map: &Map<K, u64>, mut cursor: BatchCursor) -> Vec<Vec<K>> {
+    let mut batches = Vec::new();
+    while !cursor.is_at_end() {
+        let batch: Vec<K> = map.lookup_batch(&mut cursor).unwrap().into_iter().map(|(key, _)| key).collect();
+        if let Some(last) = batch.last() {
+            assert!(map.delete(last).unwrap());
+        }
+        batches.push(batch);
+    }
+    batches
+}
+
+/// The kernel continues with the first key where the last one was deleted.
+#[test]
+fn batches_deliver_no_key_twice_while_others_are_deleted() {
+    let spec = MapSpec::new(BpfMapType::LPM_TRIE, 64).with_flags(BpfMapFlags::NO_PREALLOC);
+    for cursor in [BatchCursor::new(2), BatchCursor::by_keys(2)] {
+        let Some(map) = permitted(Map::<[u32; 2], u64>::create(spec)) else { return };
+        (0..64).for_each(|key| map.update(&[32, key], &7).unwrap());
+        let keys: Vec<_> = batches_under_deletion(&map, cursor).concat();
+        let distinct: HashSet<_> = keys.iter().collect();
+        assert_eq!((keys.len(), distinct.len()), (64, 64), "each key once");
+    }
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 64) else { return };
+    (0..64).for_each(|key| map.update(&key, &7).unwrap());
+    let keys: Vec<_> = batches_under_deletion(&map, BatchCursor::by_keys(2)).concat();
+    assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len());
+}
+
+#[test]
+fn batches_of_a_trie_deliver_all_lasting_keys_once_under_churn() {
+    let spec = MapSpec::new(BpfMapType::LPM_TRIE, KEYS).with_flags(BpfMapFlags::NO_PREALLOC);
+    let Some(map) = permitted(Map::<[u32; 2], u64>::create(spec)) else { return };
+    (0..200).for_each(|key| map.update(&[32, key], &7).unwrap());
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                (200..400).for_each(|key| map.update(&[32, key], &7).unwrap());
+                (200..400).for_each(|key| assert!(map.delete(&[32, key]).unwrap()));
+            }
+        });
+        let _done = SetOnDrop(&done);
+        for _ in 0..50 {
+            let (mut cursor, mut found) = (BatchCursor::new(16), HashSet::new());
+            while !cursor.is_at_end() {
+                for ([_, key], _) in map.lookup_batch(&mut cursor).unwrap() {
+                    assert!(found.insert(key), "{key} was delivered twice");
+                }
+            }
+            assert!((0..200).all(|key| found.contains(&key)));
+        }
+    });
+}
+
+/// An element that is added again after it was taken out is another one.
+#[test]
+fn key_that_is_added_again_is_taken_out_again() {
+    let spec = MapSpec::new(BpfMapType::LPM_TRIE, 8).with_flags(BpfMapFlags::NO_PREALLOC);
+    let Some(map) = permitted(Map::<[u32; 2], u64>::create(spec)) else { return };
+    (0..4).for_each(|key| map.update(&[32, key], &7).unwrap());
+    let mut cursor = BatchCursor::new(2);
+    let first = map.lookup_and_delete_batch(&mut cursor).unwrap();
+    for (key, _) in &first {
+        map.update(key, &8).unwrap();
+    }
+    let mut taken = first.len();
+    while !cursor.is_at_end() {
+        taken += map.lookup_and_delete_batch(&mut cursor).unwrap().len();
+    }
+    assert_eq!(taken + map.iter().count(), 6);
+}

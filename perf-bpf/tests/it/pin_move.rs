@@ -147,6 +147,31 @@ fn an_agent_and_its_successor_share_a_map() {
 }
 
 #[test]
+fn agents_that_are_killed_while_they_replace_the_map_leave_one_map() {
+    with_bpf_fs(|fs| {
+        let path = fs.path("shared").unwrap();
+        let Some((map, _)) = permitted(Pinned::open_or_create(&path, spec(64))) else { return };
+        map.update(&0, &10).unwrap();
+        drop(map);
+        let id = || Pinned::open(&path).unwrap().fd().info().unwrap().id;
+        for _ in 0..20 {
+            let mut children = [0, 1].map(|_| spawn("child_moves_the_shared_map", &path));
+            let first = id();
+            // Both have replaced it, or they have ended.
+            while id() < first + 6 && children[0].try_wait().unwrap().is_none() {}
+            for child in &mut children {
+                child.kill().unwrap();
+            }
+            for mut child in children {
+                child.wait().unwrap();
+            }
+            assert_eq!(Pinned::open(&path).unwrap().lookup(&0).unwrap(), Some(10));
+            assert_eq!(pin_names(fs), ["shared"]);
+        }
+    });
+}
+
+#[test]
 #[ignore = "run by an_agent_and_its_successor_share_a_map"]
 fn child_moves_the_shared_map() {
     let Some(path) = std::env::var_os("PK_PIN") else { return };

@@ -113,6 +113,43 @@ fn a_pin_that_a_killed_process_left_is_used_again() {
     });
 }
 
+/// It keeps a map in the kernel.
+#[test]
+fn every_open_removes_the_pin_that_a_killed_process_left() {
+    with_bpf_fs(|fs| {
+        let path = fs.path("map").unwrap();
+        let Some((map, _)) = permitted(Pinned::open_or_create(&path, spec(4))) else { return };
+        let opens: [fn(&std::path::Path); 4] = [
+            |path| Pinned::open(path).unwrap().reopen().unwrap(),
+            |path| assert_eq!(Pinned::open_or_create(path, spec(4)).unwrap().1, PinOutcome::Opened),
+            |path| assert_eq!(Pinned::open(path).unwrap().path(), path),
+            |path| assert!(Pinned::open_if_exists(path).unwrap().is_some()),
+        ];
+        for open in opens {
+            map.fd().pin(fs.path("map_perf_bpf_new").unwrap()).unwrap();
+            open(&path);
+            assert_eq!(pin_names(fs), ["map"]);
+        }
+    });
+}
+
+#[test]
+fn open_leaves_the_pin_of_a_process_that_replaces_the_map_at_this_moment() {
+    with_bpf_fs(|fs| {
+        let path = fs.path("map").unwrap();
+        let Some((map, _)) = permitted(Pinned::open_or_create(&path, spec(4))) else { return };
+        let directory = File::open(fs.root()).unwrap();
+        // SAFETY: a number, and an open descriptor.
+        assert_eq!(unsafe { libc::flock(directory.as_raw_fd(), libc::LOCK_EX) }, 0);
+        map.fd().pin(fs.path("map_perf_bpf_new").unwrap()).unwrap();
+        Pinned::open(&path).unwrap();
+        assert_eq!(pin_names(fs), ["map", "map_perf_bpf_new"]);
+        drop(directory);
+        Pinned::open(&path).unwrap();
+        assert_eq!(pin_names(fs), ["map"]);
+    });
+}
+
 #[test]
 fn a_lock_that_another_process_holds_ends_in_an_error() {
     with_bpf_fs(|fs| {

@@ -79,7 +79,11 @@ impl Features {
         })
     }
 
-    /// Returns whether the kernel has a program type. It is loaded with a program that only returns.
+    /// Returns whether the kernel has a program type and permits it. It is loaded with a program that only
+    /// returns.
+    ///
+    /// The answer is also `false` for a type that is refused with `EPERM` although the process may load
+    /// programs that need the same capabilities: a security module refuses it to every process.
     ///
     /// Types that need more than instructions, such as tracing with BTF, are found by the verifier's
     /// log, because a kernel that lacks the type does not verify the program.
@@ -100,6 +104,9 @@ impl Features {
         let loaded = ProgramFd::load_for(prog_type, attach_type, &RETURN_0, c"GPL", ObjectName::EMPTY);
         if matches!(&loaded, Err(Error::Load { log, .. }) if !log.is_empty()) {
             return Ok(true);
+        }
+        if loaded.as_ref().is_err_and(|error| error.errno() == Some(Errno::EPERM)) && may_load_all() {
+            return Ok(false);
         }
         let is_known = prog_type.name().is_some() && prog_type != BpfProgType::KPROBE;
         answer(loaded, is_known, Error::NoProbe { kind: "program type", number: prog_type.0 })
@@ -146,6 +153,13 @@ impl Features {
     pub fn freeze() -> Result<bool, Error> {
         supported(MapFd::create(&smallest(BpfMapType::ARRAY))?.freeze(), &[Errno::EINVAL])
     }
+}
+
+/// Returns whether the process has the capabilities for programs of every type: those for tracing and those
+/// for networking. What it has in the namespaces of a container may not count, so programs are loaded.
+fn may_load_all() -> bool {
+    let mut types = [BpfProgType::PERF_EVENT, BpfProgType::SCHED_CLS].into_iter();
+    types.all(|prog_type| ProgramFd::load(prog_type, &RETURN_0, c"GPL", ObjectName::EMPTY).is_ok())
 }
 
 /// Returns a map of the type with one element, or the smallest that the kernel accepts.

@@ -1,7 +1,7 @@
 use core::fmt;
 use core::str::FromStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use perf_sys::Errno;
 
@@ -29,11 +29,8 @@ impl ObjectKind {
     /// Checks that the descriptor of an object that was pinned to `pin` is of this kind.
     pub(crate) fn check_opened(self, fd: impl AsFd, pin: Option<&Path>) -> Result<(), Error> {
         let path = format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd());
-        let target = rustix::fs::readlink(path.as_str(), Vec::new()).map_err(|errno| Error::Path {
-            call: "readlink",
-            path: PathBuf::from(path).into(),
-            errno: Errno::from_raw_os_error(errno.raw_os_error()),
-        })?;
+        let target = rustix::fs::readlink(path.as_str(), Vec::new())
+            .map_err(Error::path("readlink", Path::new(&path)))?;
         let target = target.to_string_lossy();
         if self.targets().contains(&&*target) {
             return Ok(());

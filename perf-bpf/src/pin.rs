@@ -231,14 +231,23 @@ impl<'p> PinPath<'p> {
     /// Opens the map that is pinned to the path, if there is such a path.
     pub(crate) fn existing(&self) -> Result<Option<MapFd>, Error> {
         let path = self.through_descriptor(self.name)?;
-        open_at(ObjectKind::Map, &path, self.path, BpfMapFlags::empty())?
-            .map(|fd| Ok(MapFd::with_info(fd)?))
-            .transpose()
+        match open_at(ObjectKind::Map, &path, self.path, BpfMapFlags::empty())? {
+            Some(fd) => Ok(Some(MapFd::with_info(fd)?)),
+            None => self.check_proc().map(|()| None),
+        }
     }
 
     /// Pins an object to the path, at which nothing is pinned.
     pub(crate) fn pin(&self, object: BorrowedFd<'_>) -> Result<(), Error> {
-        pin_at(object, &self.through_descriptor(self.name)?, self.path)
+        self.pin_name(object, self.name)
+    }
+
+    fn pin_name(&self, object: BorrowedFd<'_>, name: &OsStr) -> Result<(), Error> {
+        let pinned = pin_at(object, &self.through_descriptor(name)?, &self.path.with_file_name(name));
+        if pinned.as_ref().is_err_and(|error| error.errno() == Some(Errno::ENOENT)) {
+            self.check_proc()?;
+        }
+        pinned
     }
 
     /// Removes the pin, and returns `false` if there is no such path.
@@ -251,7 +260,7 @@ impl<'p> PinPath<'p> {
     pub(crate) fn replace(&self, object: BorrowedFd<'_>) -> Result<(), Error> {
         // A pin cannot be created over another one, but moved over it.
         let temporary = self.temporary();
-        pin_at(object, &self.through_descriptor(&temporary)?, &self.path.with_file_name(&temporary))?;
+        self.pin_name(object, &temporary)?;
         let (from, to) = (temporary.as_os_str(), self.name);
         rustix::fs::renameat(&self.directory, from, &self.directory, to).map_err(|errno| {
             let _ = self.unlink_name(&temporary); // the first error is returned
@@ -270,9 +279,23 @@ impl<'p> PinPath<'p> {
     /// Returns a path of a name in the directory that the kernel resolves by the descriptor.
     /// `BPF_F_PATH_FD` would do the same, but only since Linux 6.5.
     fn through_descriptor(&self, name: &OsStr) -> Result<CString, Error> {
-        let mut path = OsString::from(format!("/proc/thread-self/fd/{}/", self.directory.as_raw_fd()));
+        let mut path = OsString::from(self.descriptor());
+        path.push("/");
         path.push(name);
         CString::new(path.as_bytes())
             .map_err(|_| Error::PinPath { path: self.path.into(), expected: "no NUL byte" })
+    }
+
+    /// Returns the path of the directory's descriptor.
+    fn descriptor(&self) -> String {
+        format!("/proc/thread-self/fd/{}", self.directory.as_raw_fd())
+    }
+
+    /// Checks after an `ENOENT` that it is about the pin, and not about `/proc`.
+    fn check_proc(&self) -> Result<(), Error> {
+        let path = self.descriptor();
+        rustix::fs::readlink(path.as_str(), Vec::new())
+            .map(drop)
+            .map_err(Error::path("readlink", Path::new(&path)))
     }
 }

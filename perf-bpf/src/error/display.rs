@@ -57,7 +57,11 @@ impl fmt::Display for Error {
                  event would never run; open it with Attr::with_period or Attr::with_frequency"
             ),
             Self::File(error) => error.fmt(f),
-            Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
+            Self::Path { call, path, errno } => {
+                write!(f, "{call} {}: {errno}", path.display())?;
+                let needs_proc = *errno == Errno::ENOENT && path.starts_with("/proc");
+                write_hint(f, needs_proc.then_some("mount it: mount -t proc proc /proc"))
+            }
             Self::Pin { command, path, errno, privilege } => {
                 write!(f, "BPF_{command} {}: {errno}", path.display())?;
                 write_cause(f, *command, hint(*command, *errno), privilege.as_deref())

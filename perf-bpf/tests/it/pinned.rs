@@ -218,3 +218,30 @@ fn a_path_with_a_nul_byte_is_refused() {
     let error = Pinned::open("/sys/fs/bpf/a\0b").unwrap_err();
     assert!(matches!(error, Error::PinPath { expected: "no NUL byte", .. }), "{error}");
 }
+
+#[test]
+fn pin_without_proc_names_what_is_missing() {
+    with_bpf_fs(|fs| {
+        let spec = MapSpec::new(BpfMapType::HASH, 4);
+        let Some(map) = permitted(Map::<u32, u64>::create(spec)) else { return };
+        map.fd().pin(fs.path("there").unwrap()).unwrap();
+        if let Err(error) = hide_proc() {
+            return skip(format_args!("mounting over /proc: {error}"));
+        }
+        let open = |name| Pinned::open_or_create(fs.path(name).unwrap(), spec).unwrap_err();
+        let parallel = ParallelMap::<u32, u64>::create(fs.path("new").unwrap(), spec).unwrap();
+        for error in [
+            open("there"),
+            open("new"),
+            parallel.end().unwrap_err().error,
+            Pinned::open(fs.path("there").unwrap()).unwrap_err(),
+            MapFd::from_fd(map.as_fd().try_clone_to_owned().unwrap()).unwrap_err().error,
+        ] {
+            let text = error.to_string();
+            assert!(text.contains(" /proc/thread-self/fd"), "{text}");
+            assert!(text.contains("mount -t proc proc /proc"), "{text}");
+            assert_eq!(error.errno(), Some(Errno::ENOENT));
+        }
+        assert_eq!(pin_names(fs), ["there"]);
+    });
+}

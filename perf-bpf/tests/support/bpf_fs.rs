@@ -42,6 +42,11 @@ pub(crate) fn with_file_text(target: &'static str, text: &str, test: impl FnOnce
     }
 }
 
+/// Hides `/proc` from the calling thread, which has a separate mount namespace.
+pub(crate) fn hide_proc() -> io::Result<()> {
+    mount("none", "/proc", "tmpfs", 0)
+}
+
 /// Returns a path that this process has not returned before.
 fn temporary_path(name: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);

@@ -16,7 +16,7 @@ mod bpf_fs;
 mod nobody;
 pub(crate) mod programs;
 
-pub(crate) use bpf_fs::{pin_names, with_bpf_fs, with_file_text};
+pub(crate) use bpf_fs::{hide_proc, pin_names, with_bpf_fs, with_file_text};
 pub(crate) use nobody::{as_nobody, without_sys_admin};
 
 /// Sets a flag when it is dropped, so that a panic ends a thread that waits for it.

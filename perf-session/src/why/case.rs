@@ -65,8 +65,8 @@ impl<'a> FailedOpen<'a> {
         let Self { error, attr, target, in_group } = *self;
         match *error {
             Error::AttrSize { kernel, .. } => limit::attr_size(attr, kernel).with_errno(error.errno()),
-            Error::System { call: Call::PerfEventOpen, errno } => {
-                let case = Case { trial, errno: Some(errno), ..Case::new(system, attr, target, in_group) };
+            ref error if error.call() == Some(Call::PerfEventOpen) => {
+                let case = Case { trial, errno: error.errno(), ..Case::new(system, attr, target, in_group) };
                 rules::explain(case, error)
             }
             Error::System { call: Call::Mmap, .. } => map::explain_mapping(system, error, attr, 0),

@@ -66,6 +66,16 @@ pub enum Error {
         /// The call that failed.
         call: Call,
     },
+    /// `perf_event_open` failed with `EINVAL`, because no CPU has the number of the target. An event that
+    /// fits every CPU failed in the same way.
+    NoSuchCpu {
+        /// The number of the CPU.
+        cpu: u32,
+    },
+    /// `perf_event_open` failed with `ENOENT`, because the cgroup of the target was removed after its
+    /// directory was opened, or its hierarchy has no `perf_event` controller. An event that every kernel
+    /// has failed in the same way.
+    NoSuchCgroup,
     /// The number of data pages is not a power of two, or more than the address space can hold.
     PageCount {
         /// The requested number.
@@ -182,6 +192,8 @@ impl Error {
         match self {
             Self::System { errno, .. } => Some(*errno),
             Self::AttrSize { .. } => Some(Errno::E2BIG),
+            Self::NoSuchCpu { .. } => Some(Errno::EINVAL),
+            Self::NoSuchCgroup => Some(Errno::ENOENT),
             _ => None,
         }
     }
@@ -199,6 +211,7 @@ impl Error {
     pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
+            Self::NoSuchCpu { .. } | Self::NoSuchCgroup => Some(Call::PerfEventOpen),
             _ => None,
         }
     }
@@ -207,6 +220,13 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match *self {
             Self::System { call, errno } => hint(call, errno),
+            Self::NoSuchCpu { .. } => {
+                Some("no CPU has this number; /sys/devices/system/cpu/possible lists those that exist")
+            }
+            Self::NoSuchCgroup => Some(
+                "the cgroup was removed after its directory was opened, or its hierarchy has no perf_event \
+                 controller",
+            ),
             _ => None,
         }
     }
@@ -240,13 +260,22 @@ impl Error {
     }
 }
 
+impl Error {
+    /// Prints a failed call: the errno and its usual cause.
+    fn fmt_call(&self, f: &mut fmt::Formatter<'_>, call: fmt::Arguments<'_>, errno: Errno) -> fmt::Result {
+        write!(f, "{call}: {errno}")?;
+        self.hint().map_or(Ok(()), |hint| write!(f, ": {hint}"))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::System { call, errno } => {
-                write!(f, "{call}: {errno}")?;
-                self.hint().map_or(Ok(()), |hint| write!(f, ": {hint}"))
+            Self::System { call, errno } => self.fmt_call(f, format_args!("{call}"), errno),
+            Self::NoSuchCpu { cpu } => {
+                self.fmt_call(f, format_args!("{} on CPU {cpu}", Call::PerfEventOpen), Errno::EINVAL)
             }
+            Self::NoSuchCgroup => self.fmt_call(f, format_args!("{}", Call::PerfEventOpen), Errno::ENOENT),
             Self::AttrSize { kernel, call } => write!(
                 f,
                 "{call}: expected an attr of 64 to {kernel} bytes, the size on this kernel, found another \

@@ -70,7 +70,9 @@ impl Event {
     ///
     /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this,
     /// [`Error::Registers`](crate::Error::Registers) for a software event if another one of its kind
-    /// samples another number of registers, and [`Error::System`](crate::Error::System) with the errno.
+    /// samples another number of registers, [`Error::NoSuchCpu`](crate::Error::NoSuchCpu),
+    /// [`Error::NoSuchCgroup`](crate::Error::NoSuchCgroup), and [`Error::System`](crate::Error::System) with
+    /// the errno.
     ///
     /// # References
     ///
@@ -231,16 +233,38 @@ impl<'a> OpenOptions<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::System`] with the errno of `perf_event_open`, as [`Event::open`] lists them.
+    /// [`Error::System`] with the errno of `perf_event_open`, as [`Event::open`] lists them,
+    /// [`Error::NoSuchCpu`] and [`Error::NoSuchCgroup`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let registers = RegistersClaim::new(attr)?;
-        let fd = perf_event_open(attr, target, self.leader, self.flags)?;
+        let fd = perf_event_open(attr, target, self.leader, self.flags)
+            .map_err(|error| missing_target(error, target).unwrap_or(error))?;
         let event = Event::new(fd, *attr);
         if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
             *event.output() = Output::Redirected;
         }
         Ok(Event { registers, thread: target.watched_thread(), ..event })
     }
+}
+
+/// Returns the error for a CPU or cgroup that does not exist, if that is the cause of `error`. These
+/// errnos of an open have other causes too, so an event is opened and closed that fits each target.
+#[cold]
+fn missing_target(error: Error, target: Target<'_>) -> Option<Error> {
+    let errno = error.errno()?;
+    let (target, cause) = match errno {
+        // A thread needs no permission to count itself, and the kernel looks at the CPU first.
+        Errno::EINVAL => {
+            let cpu = target.cpu_id()?;
+            (Target::calling_thread().on_cpu(cpu), Error::NoSuchCpu { cpu })
+        }
+        Errno::ENOENT if target.is_cgroup() => (target, Error::NoSuchCgroup),
+        _ => return None,
+    };
+    let flags = AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL;
+    let clock = Attr::software(Software::CPU_CLOCK).with_flags(flags);
+    let opened = perf_event_open(&clock, target, None, OpenFlags::FD_CLOEXEC);
+    (opened.err()?.errno() == Some(errno)).then_some(cause)
 }
 
 impl Default for OpenOptions<'_> {

@@ -50,6 +50,54 @@ fn descriptor_of_another_directory_is_not_a_cgroup() {
 }
 
 #[test]
+fn error_names_a_cpu_that_does_not_exist() {
+    let me = Target::calling_thread();
+    for (target, cpu) in
+        [(Target::cpu(77_777), 77_777), (me.on_cpu(77_777), 77_777), (me.on_cpu(u32::MAX), u32::MAX)]
+    {
+        let error = Event::open(&dummy(), target).unwrap_err();
+        if error.errno() != Some(Errno::EINVAL) {
+            return eprintln!("skipped: {error}");
+        }
+        assert_eq!((error, error.call()), (Error::NoSuchCpu { cpu }, Some(Call::PerfEventOpen)));
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("perf_event_open on CPU {cpu}: Invalid argument")), "{text}");
+        assert!(text.ends_with(error.hint().unwrap()) && text.contains("no CPU has this number"), "{text}");
+    }
+    // Another cause on a CPU that exists.
+    let contradiction = dummy().with_sample_type(SampleType::REGS_USER);
+    let Err(error) = Event::open(&contradiction, me.on_cpu(0)) else { panic!("registers without a mask") };
+    assert!(!error.to_string().contains("CPU 0"), "{error}");
+}
+
+#[test]
+fn error_names_a_cgroup_that_was_removed() {
+    let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
+    let path = std::path::Path::new(&place).join(format!("pk_removed_{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir(&path) {
+        return eprintln!("skipped: {}: {error}", path.display());
+    }
+    let dir = File::open(&path).unwrap();
+    let target = Target::cgroup(dir.as_fd(), 0);
+    let there = open_or_skip(&dummy(), target).map(drop);
+    let no_pmu = Event::open(&Attr::new(EventType(0x7fff_fff0), 0), target).unwrap_err();
+    std::fs::remove_dir(&path).unwrap();
+    let Some(()) = there else { return };
+    assert_eq!(
+        no_pmu.hint(),
+        Some("no PMU offers the event, such as hardware events in most virtual machines")
+    );
+    let error = Event::open(&dummy(), target).unwrap_err();
+    assert_eq!(
+        (error, error.call(), error.errno()),
+        (Error::NoSuchCgroup, Some(Call::PerfEventOpen), Some(Errno::ENOENT))
+    );
+    let text = error.to_string();
+    assert!(text.contains("the cgroup was removed") && !text.contains("PMU"), "{text}");
+    assert!(text.ends_with(error.hint().unwrap()), "{text}");
+}
+
+#[test]
 fn error_of_an_offline_cpu_names_the_cause() {
     let offline = std::fs::read_to_string("/sys/devices/system/cpu/offline").unwrap_or_default();
     let Ok(cpu) = offline.trim().split([',', '-']).next().unwrap_or("").parse() else {

@@ -63,7 +63,7 @@
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
 //! | read one ring of a set record by record | [`RingSet::cursor`] |
-//! | test a reader without a kernel | `Ring::in_memory`, with the feature `testing` |
+//! | test a reader without a kernel | `Ring::in_memory`, and `Ring::in_memory_at` for records that wrap, with the feature `testing` |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
 //! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |

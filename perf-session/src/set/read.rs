@@ -175,11 +175,29 @@ impl EventSet {
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
     ) -> Result<DrainStats, EventSetError> {
+        let consume = |record: EventSetRecord<'_>| {
+            consume(record);
+            ControlFlow::<()>::Continue(())
+        };
+        self.try_flush_sorted(consume).map(|(drained, _)| drained)
+    }
+
+    /// Flushes like [`flush_sorted`](Self::flush_sorted), until `consume` returns [`ControlFlow::Break`]. The
+    /// following records stay in their rings.
+    ///
+    /// # Errors
+    ///
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::try_flush_sorted`], as
+    /// [`EventSetError::Rings`].
+    pub fn try_flush_sorted<B>(
+        &mut self,
+        mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
+    ) -> Result<(DrainStats, ControlFlow<B>), EventSetError> {
         let Rings { set, ledger, index, .. } = &mut self.rings;
         let rings = set.as_mut().ok_or(EventSetError::NoRings)?;
-        let drained = rings.flush_sorted(|record| {
+        let drained = rings.try_flush_sorted(|record| {
             ledger.note(&record);
-            consume(EventSetRecord { record, index });
+            consume(EventSetRecord { record, index })
         })?;
         self.rings.note_damage();
         Ok(drained)

@@ -4,6 +4,7 @@
 #[path = "../../examples/loss_ledger.rs"]
 mod loss_ledger;
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::support::set::{open_or_skip, skip_tracepoint, software, switch, switches};
@@ -83,15 +84,27 @@ fn records_that_were_left_after_a_break_are_not_lost() {
         let (_, end) = set
             .try_drain_sorted(|_| {
                 read += 1;
-                std::ops::ControlFlow::Break(())
+                ControlFlow::Break(())
             })
             .unwrap();
         if end.is_continue() {
             set.wait(crate::support::set::PATIENCE).unwrap(); // until the records are old enough
         }
     }
-    set.flush_sorted(|_| read += 1).unwrap();
-    assert_eq!(read, set.counts().unwrap().get(0).unwrap().total().value);
+    let (_, end) = set
+        .try_flush_sorted(|_| {
+            read += 1;
+            if read < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break("the fifth") }
+        })
+        .unwrap();
+    assert_eq!((end, read), (ControlFlow::Break("the fifth"), 5));
+    let (_, end) = set
+        .try_flush_sorted(|_| {
+            read += 1;
+            ControlFlow::<()>::Continue(())
+        })
+        .unwrap();
+    assert_eq!((end, read), (ControlFlow::Continue(()), set.counts().unwrap().get(0).unwrap().total().value));
     assert!(set.losses().unwrap().nothing_lost().is_ok());
 }
 

@@ -37,6 +37,14 @@ impl Kernel {
         Ok(Self { area: Arc::clone(area), offset, words, head: 0 })
     }
 
+    /// Moves the positions of an empty ring, before it has a reader.
+    pub(crate) fn start_at(&mut self, position: u64) {
+        if let Ok(here) = self.area.here() {
+            here.word(PageWord::DATA_TAIL).store(position, Ordering::Relaxed);
+        }
+        self.publish(position);
+    }
+
     /// Returns the header of a LOST record of `words` words.
     pub(crate) fn header(words: usize) -> u64 {
         Self::any_header(RecordType::LOST, words as u16 * 8)
@@ -63,8 +71,8 @@ impl Kernel {
         // this load.
         let Ok(here) = self.area.here() else { return false };
         let tail = here.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
-        let head = self.head + record.len() as u64 * 8;
-        if head - tail > self.words as u64 * 8 {
+        let head = self.head.wrapping_add(record.len() as u64 * 8);
+        if head.wrapping_sub(tail) > self.words as u64 * 8 {
             return false;
         }
         self.store(self.head, record);

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use perf_abi::Attr;
+use perf_decode::Error as Framing;
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::Ring;
@@ -34,10 +35,43 @@ impl Ring {
     ///
     /// [`Error::System`] if the system has no memory or no descriptor for it.
     pub fn in_memory(attr: Attr, records: &[u64]) -> Result<Self> {
+        Self::in_memory_at(attr, records, 0)
+    }
+
+    /// As [`in_memory`](Self::in_memory), with the first record at this position in bytes, a multiple of 8,
+    /// for a test of records that wrap at the end of the ring.
+    ///
+    /// Positions are free-running, and taken modulo the [size of the ring](Self::data_size). So
+    /// `0_u64.wrapping_sub(24)` is 24 bytes before its end, whatever the size is: a first record of more than
+    /// 24 bytes wraps there.
+    ///
+    /// ```no_run
+    /// use perf_sys::{Attr, Ring};
+    ///
+    /// # fn test(attr: Attr, records: &[u64]) -> Result<(), Box<dyn std::error::Error>> {
+    /// // Each place at which the records can wrap.
+    /// for before in (0..=records.len() as u64 * 8).step_by(8) {
+    ///     let mut ring = Ring::in_memory_at(attr, records, 0_u64.wrapping_sub(before))?;
+    ///     assert_eq!(ring.batch()?.records().count(), 3);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`in_memory`](Self::in_memory), and [`Error::Positions`] if the position is not a multiple of 8.
+    pub fn in_memory_at(attr: Attr, records: &[u64], position: u64) -> Result<Self> {
+        if position % 8 != 0 {
+            let head = position.wrapping_add(size_of_val(records) as u64);
+            return Err(Error::Positions(Framing::UnalignedPosition { tail: position, head }));
+        }
         let pages = pages_for(size_of_val(records).max(page_size()));
         let area = Arc::new(Area::anonymous(pages)?);
+        let mut kernel = Kernel::new(&area)?;
+        kernel.start_at(position);
         // The pages have space for all of them.
-        let _ = Kernel::new(&area)?.write_words(records);
+        let _ = kernel.write_words(records);
         let event = eventfd(0, EventfdFlags::CLOEXEC).map_err(Error::of(Call::Eventfd))?;
         let mut ring = Self::new(area, Arc::new(Event::new(event, attr)))?;
         ring.is_in_memory = true;
@@ -73,6 +107,28 @@ mod tests {
         assert_eq!(ring.batch().unwrap().records().count(), 990);
         assert_eq!((ring.wait(None), ring.event().enable().is_err()), (Ok(WaitResult::HungUp), true));
         assert_eq!(Ring::in_memory(ATTR, &[]).unwrap().wait(None), Ok(WaitResult::HungUp));
+    }
+
+    #[test]
+    fn records_in_memory_wrap_at_any_place() {
+        let records = samples(0..100);
+        let times = |ring: &mut Ring| -> Vec<u64> {
+            ring.batch().unwrap().records().map(|record| record.unwrap().words()[1]).collect()
+        };
+        for before in (0..=1600).step_by(8) {
+            for start in [0_u64, 3 << 40, page_size() as u64] {
+                let position = start.wrapping_sub(before);
+                let mut ring = Ring::in_memory_at(ATTR, &records, position).unwrap();
+                assert!(times(&mut ring).into_iter().eq(0..100), "at {position:#x}");
+                assert_eq!(ring.wait(None), Ok(WaitResult::HungUp));
+            }
+        }
+        // A ring that is full from the first byte on, which wraps all the same.
+        let full = samples(0..page_size() as u64 / 16);
+        let mut ring = Ring::in_memory_at(ATTR, &full, 8).unwrap();
+        assert_eq!((ring.data_size(), times(&mut ring).len()), (page_size(), page_size() / 16));
+        let error = Ring::in_memory_at(ATTR, &records, 4).unwrap_err();
+        assert!(matches!(error, Error::Positions(_)), "{error}");
     }
 
     #[test]

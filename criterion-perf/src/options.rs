@@ -7,14 +7,38 @@ use crate::{Error, PerfMeasurement};
 /// The event of a [`PerfMeasurement`], and whose events it counts: by default those of the calling thread in user
 /// space.
 ///
-/// ```
-/// use criterion_perf::PerfMeasurementOptions;
+/// A whole benchmark, for machines with a PMU and without one, as most virtual machines of CI are:
 ///
-/// let options = PerfMeasurementOptions::new("cache-misses").inherit_threads().clock_if_refused();
-/// match options.open() {
-///     Ok(measurement) => println!("{}", measurement.event()), // cache-misses:u, or task-clock:u without a PMU
-///     Err(error) => println!("{error}"),
+/// ```
+/// use std::hint::black_box;
+/// use std::path::Path;
+///
+/// use criterion::{Criterion, criterion_group, criterion_main};
+/// use criterion_perf::{PerfMeasurement, PerfMeasurementOptions};
+///
+/// fn sort(criterion: &mut Criterion<PerfMeasurement>) {
+///     let numbers: Vec<u32> = (0..1000).rev().collect();
+///     criterion.bench_function("sort", |bencher| bencher.iter(|| black_box(&numbers).clone().sort()));
 /// }
+///
+/// fn config() -> Criterion<PerfMeasurement> {
+///     let options = PerfMeasurementOptions::new("instructions").clock_if_refused();
+///     // Only a misspelt name, or a kernel that permits no event at all, is an error now.
+///     let measurement = options.open().unwrap_or_else(|error| {
+///         eprintln!("{error}");
+///         std::process::exit(1)
+///     });
+///     // instructions:u, or without a PMU task-clock:u. The results of one are not compared with the other's.
+///     let results = Path::new("target/criterion").join(measurement.event());
+///     Criterion::default().output_directory(&results).with_measurement(measurement)
+/// }
+///
+/// criterion_group! {
+///     name = benches;
+///     config = config();
+///     targets = sort
+/// }
+/// criterion_main!(benches);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]

@@ -57,6 +57,7 @@ fn agree<L: Layout>(raw: RawRecord<'_>, constant: L) {
         (Ok(constant), Ok(run_time)) => {
             accessors::read(&constant);
             assert_eq!(constant.trailing_len(), run_time.trailing_len());
+            assert_eq!(constant.truncated_field(), run_time.truncated_field());
             assert_eq!(format!("{constant} {constant:?}"), format!("{run_time} {run_time:?}"));
         }
         (constant, run_time) => {

@@ -8,7 +8,8 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use crate::{Branches, Layout, ReadEntry, ReadValues, Record, SampleId, Value};
 
 /// Serializes the record as an object: `type`, `name`, `misc`, `size` and `fields`, which has the trailer in
-/// `sample_id`. `trailing` and `ambiguous` are absent if the record has no trailing bytes or ambiguous branch stack.
+/// `sample_id`. `trailing`, `truncated` and `ambiguous` are absent if the record has no trailing bytes, truncated field or
+/// ambiguous branch stack.
 impl<L: Layout> Serialize for Record<'_, L> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -19,6 +20,9 @@ impl<L: Layout> Serialize for Record<'_, L> {
         map.serialize_entry("fields", &Fields(self))?;
         if self.trailing_len() > 0 {
             map.serialize_entry("trailing", &self.trailing_len())?;
+        }
+        if let Some(field) = self.truncated_field() {
+            map.serialize_entry("truncated", field)?;
         }
         if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
             map.serialize_entry("ambiguous", &true)?;

@@ -74,7 +74,7 @@ pub fn raw<L: Layout>(raw: RawRecord<'_>, layout: L) {
 /// Everything that a decoded record of any kind can be asked.
 fn record<L: Layout>(record: &Record<'_, L>) {
     black_box((record.header(), record.kind(), record.misc(), record.size()));
-    black_box((record.time(), record.trailing_len()));
+    black_box((record.time(), record.trailing_len(), record.truncated_field()));
     record.sample_id().iter().for_each(trailer);
     record.fields().for_each(field);
     // `Debug`, which this calls, calls all accessors of a side-band record.
@@ -107,7 +107,7 @@ fn head<L: Layout>(head: &SampleHead<'_, L>) {
 /// Every accessor of a sample.
 fn sample<L: Layout>(sample: &Sample<'_, L>) {
     black_box((sample.words(), sample.sample_type(), sample.misc(), sample.exact_ip()));
-    black_box((sample.trailing(), sample.has_ambiguous_branches()));
+    black_box((sample.trailing(), sample.truncated_field(), sample.has_ambiguous_branches()));
     macro_rules! read {
         ($($part:ident: $($field:ident $($bit:ident)+),*;)*) => {
             $($(black_box(sample.$field());)*)*

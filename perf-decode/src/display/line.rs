@@ -92,7 +92,7 @@ impl<L: Layout> fmt::Debug for TracepointDisplay<'_, '_, L> {
 impl<L: Layout> fmt::Display for Record<'_, L> {
     /// Writes one line: the kind, the misc bits, the fields by name in the order of their words,
     /// after a bar those of the trailer that do not repeat one of the body, and a note if there are
-    /// trailing bytes.
+    /// trailing bytes or the kernel has truncated a field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_line(f, |field, f| write!(f, " {field}"))
     }
@@ -119,6 +119,9 @@ impl<L: Layout> Record<'_, L> {
                 write!(f, "{separator}{field}")?;
                 separator = " ";
             }
+        }
+        if let Some(field) = self.truncated_field() {
+            write!(f, " ({field} truncated)")?;
         }
         match self.trailing_len() {
             0 => Ok(()),

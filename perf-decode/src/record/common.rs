@@ -68,4 +68,13 @@ impl<'a, L: Layout> Record<'a, L> {
             },
         }
     }
+
+    /// Returns the name of the last field of a sample if the kernel has truncated it, as
+    /// [`Sample::truncated_field`](crate::Sample::truncated_field): `None` for nearly all records.
+    pub fn truncated_field(&self) -> Option<&'static str> {
+        match self {
+            Self::Sample(sample) => sample.truncated_field(),
+            _ => None,
+        }
+    }
 }

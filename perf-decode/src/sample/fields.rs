@@ -1,9 +1,12 @@
 use core::iter::FusedIterator;
 
+use perf_abi::SampleType;
+
 use super::Sample;
 use crate::field::FixedFields;
 use crate::field_order::{PARTS, Part};
 use crate::schema::words::{ADDR, HEAD, MEM};
+use crate::schema::{Word, recorded};
 use crate::{Field, Layout, SampleLayout, Value};
 
 /// The fields of a [`Sample`], in the order of their words.
@@ -55,6 +58,21 @@ impl<'a, L: Layout> Sample<'a, L> {
         };
         Some(Field { name, value })
     }
+}
+
+/// Returns the name of the last field after the user stack that a sample with these fields has.
+pub(super) fn last_field(wanted: SampleType) -> Option<&'static str> {
+    let row = |table: &'static [Word]| match recorded(table, wanted).last()?.name() {
+        "weight" if wanted.contains(SampleType::WEIGHT_STRUCT) => Some("weight_struct"),
+        name => Some(name),
+    };
+    PARTS.into_iter().rev().take_while(|part| *part != Part::STACK_USER).find_map(|part| match part {
+        Part::MEM => row(&MEM),
+        Part::ADDR => row(&ADDR),
+        Part::REGS_INTR if wanted.contains(part.bits()) => Some("intr_regs"),
+        Part::AUX if wanted.contains(part.bits()) => Some("aux"),
+        _ => None,
+    })
 }
 
 fn registers<'a>(names: [&'static str; 2], regs: super::Regs<'a>, index: usize) -> Option<Field<'a>> {

@@ -18,6 +18,7 @@ mod walk;
 pub use branches::Branches;
 pub use callchain::{Callchain, Frame, Frames};
 pub use fields::SampleFields;
+use fields::last_field;
 pub use head::SampleHead;
 pub use regs::Regs;
 pub use stack::UserStack;
@@ -27,7 +28,8 @@ use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk};
 /// overflows.
 ///
 /// Holding one proves that every field of the layout is inside the record. Every accessor is total
-/// and takes constant time. `None` means that the event does not record the field.
+/// and takes constant time. `None` means that the event does not record the field, or that the kernel has
+/// truncated it ([`truncated_field`](Self::truncated_field)).
 #[doc(alias = "PERF_RECORD_SAMPLE")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a, L = &'a SampleLayout> {
@@ -96,7 +98,24 @@ impl<'a, L: Layout> Sample<'a, L> {
         };
         layout.sample_type().contains(SampleType::BRANCH_STACK)
             && self.branches_differ()
-            && [BranchLayout::Attr, BranchLayout::Opposite].map(end) == [Some(self.words.len()); 2]
+            && [BranchLayout::Attr, BranchLayout::Opposite]
+                .map(end)
+                .iter()
+                .all(|end| *end >= Some(self.words.len()))
+    }
+
+    /// Returns the name of the last field if the kernel has truncated it, which is then absent; `None` for
+    /// nearly all samples.
+    ///
+    /// Kernels write a word after an empty user stack of a task with registers for which they reserve no
+    /// space. It moves the later fields, so that the last word of the sample is lost (kernel errata). The
+    /// other fields are right.
+    pub fn truncated_field(&self) -> Option<&'static str> {
+        let layout = self.layout.sample_layout();
+        match walk::<Malformed>(self.words, layout, self.offsets.branches()) {
+            Ok((_, end)) if end > self.words.len() => last_field(layout.sample_type()),
+            _ => None,
+        }
     }
 }
 
@@ -127,7 +146,7 @@ pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffs
     let has_branches = layout.sample_type().contains(SampleType::BRANCH_STACK);
     match walk::<Malformed>(words, layout, BranchLayout::Attr) {
         // Without late parts first, because the walk has tested that already.
-        Ok((offsets, end)) if !layout.has_late_parts || !has_branches || end == words.len() => Some(offsets),
+        Ok((offsets, end)) if !layout.has_late_parts || !has_branches || end >= words.len() => Some(offsets),
         Err(Malformed) if !has_branches => None,
         _ => offsets_with_branches(words, layout),
     }
@@ -141,7 +160,7 @@ fn offsets_with_branches(words: &[u64], layout: &SampleLayout) -> Option<SampleO
     let attr = walk::<Malformed>(words, layout, BranchLayout::Attr);
     let opposite = walk::<Malformed>(words, layout, BranchLayout::Opposite);
     match (attr, opposite) {
-        (_, Ok((offsets, end))) if end == words.len() => Some(offsets),
+        (_, Ok((offsets, end))) if end >= words.len() => Some(offsets),
         (Ok((offsets, _)), _) | (Err(Malformed), Ok((offsets, _))) => Some(offsets),
         (Err(Malformed), Err(Malformed)) => None,
     }

@@ -108,8 +108,9 @@ impl<'a, L: Layout> Sample<'a, L> {
         if !self.has(SampleType::REGS_INTR) {
             return None;
         }
+        // None if the last word is one that the kernel lost.
         let words = self.words.get(self.after_mem()..)?;
-        Some(Regs::validated(words, self.layout.sample_layout().regs_intr()))
+        Regs::from_words(words, self.layout.sample_layout().regs_intr())
     }
 
     /// Returns a piece of the AUX area, padded with zeros to whole words (since Linux 5.5).

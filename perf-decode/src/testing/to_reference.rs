@@ -35,6 +35,7 @@ pub fn to_reference(raw: RawRecord<'_>, layout: &SampleLayout) -> Result<Referen
         fields: record.fields().map(field).collect(),
         trailer: record.sample_id().iter().flat_map(|trailer| trailer.fields().map(field)).collect(),
         trailing: record.trailing_len(),
+        is_truncated: record.truncated_field().is_some(),
     })
 }
 

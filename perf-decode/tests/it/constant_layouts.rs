@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
 
 use crate::support::arbitrary::damage::damage;
+use crate::support::arbitrary::sample::sample_with_shifted_end_of;
 use crate::support::arbitrary::{cases, valid_record_of};
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
 use perf_decode::{Layout, RawRecord, Record, SampleLayout};
@@ -95,7 +96,8 @@ fn agree_on<L: Layout>(words: &[u64], constant: L, layout: &SampleLayout) -> Res
 fn described<L: Layout>(record: &Record<'_, L>) -> String {
     let trailer = record.sample_id().map(|trailer| (trailer.is_empty(), format!("{trailer:?}")));
     let fields: Vec<_> = record.fields().collect();
-    format!("{:?} {:?} {fields:?} {trailer:?} {}", record.header(), record.time(), record.trailing_len())
+    let rest = (record.trailing_len(), record.truncated_field());
+    format!("{:?} {:?} {fields:?} {trailer:?} {rest:?}", record.header(), record.time())
 }
 
 fn attr() -> impl Strategy<Value = Attr> {
@@ -108,6 +110,13 @@ proptest! {
     #[test]
     fn constant_layouts_decode_valid_records_as_at_run_time(words in attr().prop_flat_map(valid_record_of)) {
         agree(&words)?;
+    }
+
+    #[test]
+    fn constant_layouts_decode_the_extra_word_after_an_empty_stack_as_at_run_time(
+        sample in prop::sample::select(&[ALL, STACK][..]).prop_flat_map(sample_with_shifted_end_of),
+    ) {
+        agree(&sample.words)?;
     }
 
     #[test]

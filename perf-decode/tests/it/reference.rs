@@ -6,11 +6,12 @@
 use std::fmt::Write as _;
 
 use crate::support::arbitrary::damage::{damage, plausible_record};
-use crate::support::arbitrary::sample::{sample, sample_with_shifted_end};
+use crate::support::arbitrary::sample::{ShiftedEnd, sample, sample_with_shifted_end};
 use crate::support::arbitrary::{attr, cases, valid_record};
 use crate::support::shortcuts;
 use perf_abi::{Attr, RecordType, SampleType, Software};
 use perf_decode::testing::builder::SampleBuilder;
+use perf_decode::testing::reference::Reference;
 use perf_decode::testing::{reference, to_reference};
 use perf_decode::{Error, RawRecord, Sample, SampleLayout};
 use proptest::collection::vec;
@@ -88,10 +89,39 @@ proptest! {
     }
 
     #[test]
-    fn decoders_agree_on_the_extra_word_after_an_empty_stack(
-        (attr, words, field_follows) in sample_with_shifted_end(),
+    fn extra_word_after_an_empty_stack_costs_the_last_field_alone(sample in sample_with_shifted_end()) {
+        let ShiftedEnd { attr, words, whole, is_truncated } = sample;
+        prop_assert!(agreed(&words, &attr)?, "refused");
+        let layout = SampleLayout::new(&attr);
+        let decoded = |words| to_reference(RawRecord::from_words(words).unwrap(), &layout).unwrap();
+        let (found, whole) = (decoded(&words), decoded(&whole));
+        prop_assert_eq!((found.is_truncated, found.trailing), (is_truncated, 0));
+        let later = |record: &Reference| {
+            let stack = record.fields.iter().position(|(name, _)| *name == "stack_size").unwrap();
+            let after = record.fields.get(stack + 1..).unwrap().iter().cloned();
+            let after: Vec<_> = after.filter(|(name, _)| !name.starts_with("stack")).collect();
+            (record.fields.get(..stack).unwrap().to_vec(), after)
+        };
+        let ((before, after), (all_before, mut all_after)) = (later(&found), later(&whole));
+        prop_assert_eq!(before, all_before);
+        if is_truncated {
+            // The registers are two fields.
+            let last = all_after.pop().unwrap().0;
+            all_after.retain(|(name, _)| last != "intr_regs" || *name != "intr_abi");
+        }
+        prop_assert_eq!(after, all_after);
+    }
+
+    #[test]
+    fn damage_after_an_empty_stack_is_judged_alike(
+        sample in sample_with_shifted_end(),
+        damages in vec(damage(), 1..4),
     ) {
-        prop_assert_ne!(agreed(&words, &attr)?, field_follows);
+        let ShiftedEnd { attr, mut words, .. } = sample;
+        for damage in damages {
+            damage.apply(&mut words);
+        }
+        agreed(&words, &attr)?;
     }
 
     #[test]

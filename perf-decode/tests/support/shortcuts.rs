@@ -21,6 +21,7 @@ pub(crate) fn agree(raw: RawRecord<'_>, layout: &SampleLayout, expected: &Refere
 fn of_all_kinds(raw: RawRecord<'_>, record: &Record<'_>, layout: &SampleLayout, expected: &Reference) {
     assert_eq!((record.header(), record.kind(), record.misc()), (raw.header(), raw.kind(), raw.misc()));
     assert_eq!((record.size(), record.trailing_len()), (raw.size(), expected.trailing));
+    assert_eq!(record.truncated_field().is_some(), expected.is_truncated);
     assert_eq!(record.time(), raw.time(layout), "time of {expected:?}");
     let trailer = raw.sample_id(layout).unwrap();
     assert_eq!(trailer.fields().count(), expected.trailer.len(), "trailer of {expected:?}");

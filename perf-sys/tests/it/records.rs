@@ -39,6 +39,28 @@ fn a_tracepoint_samples_each_hit() {
     );
 }
 
+/// The kernel writes a word after the empty stack for which it has no space (kernel errata).
+#[test]
+fn samples_with_an_empty_user_stack_are_delivered_without_their_last_field() {
+    let Some(attr) = hits() else { return };
+    let wanted = SampleType::TID | SampleType::STACK_USER | SampleType::CGROUP;
+    for last in [SampleType::DATA_PAGE_SIZE, SampleType::AUX] {
+        let attr = attr.with_regs_user(1).with_sample_type(wanted | last);
+        let Some(mut ring) = own_ring(&attr, 64) else { return };
+        during(&ring, || hit(5));
+        let found = samples(&mut ring, |sample| {
+            assert!(sample.regs_user().is_some() && sample.stack_user().unwrap().size() == 0);
+            let name = if last == SampleType::AUX { "aux" } else { "data_page_size" };
+            let truncated = sample.truncated_field();
+            assert!(truncated.is_none_or(|truncated| truncated == name), "{sample}");
+            let is_there = sample.fields().any(|field| field.name == name);
+            assert_eq!(is_there, truncated.is_none(), "{sample}");
+            (sample.tid(), sample.cgroup().is_some(), sample.trailing().len())
+        });
+        assert_eq!(found, [(Some(tid()), true, 0); 5]);
+    }
+}
+
 #[test]
 fn a_filter_passes_only_matching_hits() {
     let Some(attr) = hits() else { return };

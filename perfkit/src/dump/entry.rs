@@ -133,6 +133,9 @@ impl<'r> Entry<'r> {
             0 => {}
             len => visit(Key::new(Part::Header, "trailing"), Item::Number(len as u64)),
         }
+        if let Some(field) = record.truncated_field() {
+            visit(Key::new(Part::Header, "truncated"), Item::Text(field));
+        }
         if matches!(record, Record::Sample(sample) if sample.has_ambiguous_branches()) {
             visit(Key::new(Part::Header, "ambiguous"), Item::Json(&true.into()));
         }

@@ -25,6 +25,7 @@ const HEADER: &[&str] = &[
     "event",
     "error",
     "trailing",
+    "truncated",
     "ambiguous",
 ];
 

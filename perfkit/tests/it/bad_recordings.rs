@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use perf_abi::SampleType;
+
 use crate::support::made::{KERNEL, Made};
 use crate::support::recording::{Folder, perfkit};
 
@@ -397,6 +399,34 @@ fn viewer_that_closes_the_pipe_is_no_failure() {
         assert!(output.status.code() == Some(i32::from(is_archive)), "{:?}: {errors}", line.words);
         assert!(errors.is_empty() || is_archive, "{:?}: {errors}", line.words);
     }
+}
+
+/// The kernel writes samples of a task with registers and an empty stack without their last word.
+#[test]
+fn samples_with_a_truncated_field_are_read_by_all_commands() {
+    let folder = Folder::new();
+    let (file, out) = (folder.path("truncated.data"), folder.path("out"));
+    let fields = SampleType::REGS_USER | SampleType::STACK_USER | SampleType::DATA_SRC;
+    let mut made = Made::with_fields("cpu-clock", fields);
+    made.comm(7, b"program");
+    made.sample_with(7, 0x1000, &[2, 11, 0, 0]); // ABI, register, size of the stack, the extra word
+    made.sample_with(7, 0x1008, &[2, 11, 8, 12, 8, 33]); // ABI, register, stack, data source
+    made.write(&file);
+    for line in Line::all().into_iter().filter(|line| line.words.first() != Some(&"archive")) {
+        let ended = line.run(&file, &out);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(!ended.errors.contains("SAMPLE"), "{ended:?}");
+    }
+    let dump = |words| {
+        let ended = Line { words }.run(&file, &out);
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let lines = dump(&["dump", "FILE"]);
+    assert!(lines.contains("ip=0x1000") && lines.contains(" (data_src truncated)\n"), "{lines}");
+    let json = dump(&["dump", "FILE", "--json"]);
+    assert_eq!(json.matches("\"truncated\":\"data_src\"").count(), 1, "{json}");
+    let script = dump(&["script", "-i", "FILE", "-F", "ip"]);
+    assert_eq!(script.lines().map(str::trim).collect::<Vec<_>>(), ["1000", "1008"], "{script}");
 }
 
 /// Returns a recording whose every name has an escape sequence, newlines and other controls.

@@ -32,22 +32,26 @@ impl Made {
 
     /// Makes an empty recording of an event with this name.
     pub(crate) fn with_event(name: &str) -> Self {
+        Self::with_fields(name, SampleType::empty())
+    }
+
+    /// Makes an empty recording of an event with more fields in its samples. There is one user register.
+    pub(crate) fn with_fields(name: &str, more: SampleType) -> Self {
         let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU;
-        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD);
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD | more);
         let attr = attr.with_period(1000).with_flags(AttrFlags::SAMPLE_ID_ALL);
+        let attr = Attr { sample_regs_user: 1, ..attr };
         Self::of_events(attr, vec![RecordedEvent::new(attr, name).with_ids([1])])
     }
 
     /// Makes an empty recording whose samples have their control group.
     pub(crate) fn with_cgroups() -> Self {
-        let attr = Self::new().attr.with_sample_type(SampleType::CGROUP);
-        Self::of_events(attr, vec![RecordedEvent::new(attr, "cpu-clock").with_ids([1])])
+        Self::with_fields("cpu-clock", SampleType::CGROUP)
     }
 
     /// Makes an empty recording whose samples have callchains.
     pub(crate) fn with_callchains() -> Self {
-        let attr = Self::new().attr.with_sample_type(SampleType::CALLCHAIN);
-        Self::of_events(attr, vec![RecordedEvent::new(attr, "cycles").with_ids([1])])
+        Self::with_fields("cycles", SampleType::CALLCHAIN)
     }
 
     /// Makes an empty recording of a group of which only the first event samples, with the counts of all. Their ids are
@@ -156,6 +160,14 @@ impl Made {
     pub(crate) fn lost(&mut self, records: u64, samples: u64) {
         self.add(RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, records]), 0);
         self.add(RecordBuilder::new(RecordType::LOST_SAMPLES, Misc::empty()).words(&[samples]), 0);
+    }
+
+    /// Adds a sample with these words after those of [`sample`](Self::sample).
+    pub(crate) fn sample_with(&mut self, pid: u32, ip: u64, rest: &[u64]) {
+        self.time += 1000;
+        let sample = RecordBuilder::new(RecordType::SAMPLE, Misc::empty().with_cpu_mode(CpuMode::USER));
+        let sample = sample.u64(ip).pair(pid, pid).words(&[self.time]).pair(0, 0).words(&[1000]);
+        self.words.extend(sample.words(rest).finish());
     }
 
     /// Writes the recording.

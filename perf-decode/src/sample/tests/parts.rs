@@ -115,16 +115,116 @@ fn empty_stack_has_no_dyn_size() {
     assert_eq!(with_sample(&words, &attr, |s| s.stack_user().unwrap().bytes().len()), Ok(0));
 }
 
+/// The parts of a sample with registers and an empty stack, each word a different number.
+fn after_stack(wanted: SampleType) -> (Attr, SampleBuilder) {
+    let attr = event(SampleType::REGS_USER | SampleType::STACK_USER | wanted);
+    let attr = Attr { sample_regs_intr: 0b11, ..attr.with_regs_user(1) };
+    let sample = SampleBuilder::new(&attr)
+        .regs_user(2, &[7])
+        .weight(20)
+        .data_src(21)
+        .transaction(22)
+        .regs_intr(1, &[23, 24])
+        .phys_addr(25)
+        .cgroup(26)
+        .data_page_size(27)
+        .code_page_size(28)
+        .aux(&[29; 16]);
+    (attr, sample)
+}
+
+/// Writes the extra word into a sample as the kernel does: after the size of the stack, without space for it.
+fn with_extra_word(sample: SampleBuilder) -> Vec<u64> {
+    let mut words = sample.finish();
+    assert_eq!(words[1..4], [2, 7, 0]); // abi, register, size
+    words.insert(4, 0);
+    truncate(words, 1)
+}
+
 #[test]
-fn extra_word_after_an_empty_stack_is_skipped() {
+fn field_that_the_extra_word_after_an_empty_stack_displaces_is_absent() {
+    let cases = [
+        (SampleType::WEIGHT, "weight"),
+        (SampleType::WEIGHT_STRUCT, "weight_struct"),
+        (SampleType::WEIGHT | SampleType::DATA_SRC, "data_src"),
+        (SampleType::TRANSACTION, "transaction"),
+        (SampleType::DATA_SRC | SampleType::REGS_INTR, "intr_regs"),
+        (SampleType::PHYS_ADDR, "phys_addr"),
+        (SampleType::REGS_INTR | SampleType::CGROUP, "cgroup"),
+        (SampleType::DATA_PAGE_SIZE, "data_page_size"),
+        (SampleType::DATA_PAGE_SIZE | SampleType::CODE_PAGE_SIZE, "code_page_size"),
+        (SampleType::WEIGHT | SampleType::AUX, "aux"),
+    ];
+    for (wanted, lost) in cases {
+        let (attr, sample) = after_stack(wanted);
+        let whole = fields(&sample.clone().finish(), &attr).unwrap();
+        let words = with_extra_word(sample);
+        let expected: Vec<_> = whole
+            .into_iter()
+            .filter(|field| !field.starts_with(&std::format!("{lost}=")))
+            .filter(|field| lost != "intr_regs" || !field.starts_with("intr_abi="))
+            .collect();
+        assert_eq!(fields(&words, &attr), Ok(expected), "{lost}");
+        let (layout, raw) = (SampleLayout::new(&attr), RawRecord::from_words(&words).unwrap());
+        let record = raw.decode(&layout).unwrap();
+        assert_eq!((record.truncated_field(), record.trailing_len()), (Some(lost), 0));
+        assert!(record.to_string().ends_with(&std::format!(" ({lost} truncated)")), "{record}");
+        // One word less is damage.
+        let refused = fields(&truncate(words.clone(), 1), &attr);
+        assert!(matches!(refused, Err(Error::Truncated { .. })), "{lost}: {refused:?}");
+        // A sample that another event has enlarged has all fields.
+        let words = grow(grow(words, 99), 98);
+        let found = with_sample(&words, &attr, |sample| {
+            (sample.truncated_field(), sample.fields().any(|field| field.name == lost))
+        });
+        assert_eq!(found, Ok((None, true)), "{lost}");
+    }
+}
+
+#[test]
+fn lost_word_of_a_size_or_of_an_abi_is_one_field() {
+    for (wanted, lost) in [(SampleType::AUX, "aux"), (SampleType::REGS_INTR, "intr_regs")] {
+        let attr = event(SampleType::REGS_USER | SampleType::STACK_USER | wanted);
+        let sample = SampleBuilder::new(&attr.with_regs_user(1)).regs_user(2, &[7]);
+        let found = with_sample(&with_extra_word(sample), &attr.with_regs_user(1), |sample| {
+            (
+                sample.truncated_field(),
+                sample.fields().count(),
+                sample.aux().is_none() && sample.regs_intr().is_none(),
+            )
+        });
+        assert_eq!(found, Ok((Some(lost), 3, true)));
+    }
+}
+
+#[test]
+fn extra_word_costs_nothing_where_the_stack_is_last() {
+    let (attr, sample) = after_stack(SampleType::empty());
+    let words = sample.finish();
+    let text = ["user_abi=2", "user_regs=[ax=0x7]", "stack_size=0"].map(Into::into);
+    for words in [words.clone(), grow(words, 0)] {
+        assert_eq!(fields(&words, &attr), Ok(text.to_vec()));
+        let found = with_sample(&words, &attr, |sample| (sample.truncated_field(), sample.trailing().len()));
+        assert_eq!(found, Ok((None, 0)));
+    }
+}
+
+/// The kernel's word is 0, because it has copied nothing.
+#[test]
+fn other_word_after_an_empty_stack_is_the_next_field() {
     let attr = event(SampleType::REGS_USER | SampleType::STACK_USER | SampleType::DATA_SRC).with_regs_user(1);
-    let words = SampleBuilder::new(&attr).regs_user(2, &[7]).stack_user(&[], 0).data_src(3).finish();
-    // As the kernel writes it: the size, the extra word, and no word for the field after it.
-    let refused = fields(&words, &attr);
+    let sample = |registers: u64, data_src| {
+        let words = SampleBuilder::new(&attr).regs_user(registers, &[7]).data_src(data_src).finish();
+        with_sample(&words, &attr, |sample| {
+            (sample.data_src().map(|source| source.0), sample.truncated_field())
+        })
+    };
+    assert_eq!(sample(2, 3), Ok((Some(3), None)));
+    // Without registers there is no stack to copy, and no extra word.
+    assert_eq!(sample(0, 0), Ok((Some(0), None)));
+    let words = SampleBuilder::new(&attr).regs_user(0, &[]).finish();
+    let refused = fields(&truncate(words, 1), &attr);
     assert!(matches!(refused, Err(Error::Truncated { field: "data_src", .. })), "{refused:?}");
-    let attr = event(SampleType::REGS_USER | SampleType::STACK_USER).with_regs_user(1);
-    let words = SampleBuilder::new(&attr).regs_user(2, &[7]).stack_user(&[], 0).finish();
-    assert!(fields(&words, &attr).is_ok(), "nothing follows, so nothing is lost");
 }
 
 #[test]

@@ -9,10 +9,12 @@ use crate::sample::branches::BranchParts;
 use crate::schema::Word;
 use crate::{SampleLayout, word};
 
-/// A position in the words of a record. `at` never passes the end.
+/// A position in the words of a record. `at` passes their end by `lost` words at most.
 pub(super) struct Cursor<'a, E> {
     words: &'a [u64],
     at: usize,
+    /// Words after the end that belong to the sample: 1 after an empty stack with the kernel's extra word.
+    lost: usize,
     error: PhantomData<E>,
 }
 
@@ -20,7 +22,7 @@ impl<'a, E: WalkError> Cursor<'a, E> {
     /// Starts at a word that is in the record or just after it.
     #[inline(always)]
     pub(super) fn new(words: &'a [u64], at: usize) -> Self {
-        Self { words, at, error: PhantomData }
+        Self { words, at, lost: 0, error: PhantomData }
     }
 
     #[inline(always)]
@@ -30,12 +32,17 @@ impl<'a, E: WalkError> Cursor<'a, E> {
 
     #[inline(always)]
     fn left(&self) -> u64 {
-        (self.words.len() - self.at) as u64
+        (self.words.len() + self.lost - self.at) as u64
     }
 
+    /// Returns a count, a size or an ABI. One that is the lost word has nothing after it, so it is 0.
     #[inline(always)]
     fn word(&mut self, field: &'static str) -> Result<u64, E> {
-        let word = *self.words.get(self.at).ok_or_else(|| E::truncated(field, 1, 0))?;
+        let word = match self.words.get(self.at) {
+            Some(&word) => word,
+            None if self.left() > 0 => 0,
+            None => return Err(E::truncated(field, 1, 0)),
+        };
         self.at += 1;
         Ok(word)
     }
@@ -120,11 +127,16 @@ impl<'a, E: WalkError> Cursor<'a, E> {
 
     /// Skips the size, that many bytes, and the number of valid ones. An empty stack has the size
     /// only, except for one kernel fault: if the task has user registers, the kernel also writes
-    /// the last word, but does not reserve space for it, so the last word of the sample is lost.
+    /// the number, 0, but does not reserve space for it, so the last word of the sample is lost.
     #[inline(always)]
-    pub(super) fn stack(&mut self, user_regs: bool) -> Result<(), E> {
+    pub(super) fn stack(&mut self, user_regs: bool, is_last: bool) -> Result<(), E> {
         match self.word("stack_user")? {
-            0 if user_regs => self.skip(self.left().min(1), "stack_user"),
+            0 if user_regs && self.words.get(self.at) == Some(&0) => {
+                self.at += 1;
+                // Of a sample that ends with the stack, the extra word itself.
+                self.lost = usize::from(!is_last);
+                Ok(())
+            }
             0 => Ok(()),
             size => {
                 self.bytes(size, "stack_user")?;

@@ -25,7 +25,7 @@ pub(crate) enum BranchLayout {
 }
 
 /// Walks the variable parts in the kernel's order. Returns their offsets and the word index after the
-/// last field.
+/// last field. It is one more than the record has if the kernel lost the last word.
 #[inline(always)]
 pub(crate) fn walk<E: WalkError>(
     words: &[u64],
@@ -90,7 +90,7 @@ fn walk_late<E: WalkError>(
         };
         (STACK_USER) => {
             if wanted.contains(SampleType::STACK_USER) {
-                cursor.stack(user_regs)?;
+                cursor.stack(user_regs, !layout.has_last_parts)?;
             }
         };
     }

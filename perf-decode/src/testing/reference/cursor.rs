@@ -20,18 +20,28 @@ pub(super) struct Number {
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     fields: Fields,
+    /// Whether the kernel did not keep the 8 bytes after the end.
+    lacks_word: bool,
+    /// Whether these bytes were read.
+    has_read_lost_word: bool,
     /// The numbers that this cursor and those made by [`with`](Self::with) read.
     numbers: Rc<RefCell<Vec<Number>>>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, fields: Fields::new(), numbers: Rc::default() }
+        Self {
+            rest: bytes,
+            fields: Fields::new(),
+            lacks_word: false,
+            has_read_lost_word: false,
+            numbers: Rc::default(),
+        }
     }
 
     /// Returns a cursor over other bytes of the record.
     pub(super) fn with<'b>(&self, bytes: &'b [u8]) -> Cursor<'b> {
-        Cursor { rest: bytes, fields: Fields::new(), numbers: Rc::clone(&self.numbers) }
+        Cursor { numbers: Rc::clone(&self.numbers), ..Cursor::new(bytes) }
     }
 
     pub(super) fn numbers(&self) -> Vec<Number> {
@@ -46,10 +56,46 @@ impl<'a> Cursor<'a> {
         self.fields
     }
 
+    /// Notes that the sample has 8 bytes more than the record.
+    pub(super) fn lose_last_word(&mut self) {
+        self.lacks_word = true;
+    }
+
+    /// Returns whether the last field ends in the 8 bytes that the record lacks.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.has_read_lost_word
+    }
+
+    /// Decodes a field by `read`, and keeps nothing of it if the record lacks its end.
+    pub(super) fn whole(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let kept = self.fields.len();
+        read(self)?;
+        if self.has_read_lost_word {
+            self.fields.truncate(kept);
+        }
+        Ok(())
+    }
+
+    /// Takes what remains as the start of `length` bytes of which the record lacks the last 8. Returns
+    /// whether that is so.
+    fn takes_lost_word(&mut self, length: usize) -> bool {
+        let takes = self.lacks_word && length == self.rest.len() + 8;
+        if takes {
+            (self.rest, self.lacks_word, self.has_read_lost_word) = (&[], false, true);
+        }
+        takes
+    }
+
     /// Takes `count` elements of `each` bytes. Refuses counts that do not remain.
     pub(super) fn take(&mut self, name: &'static str, count: u64, each: usize) -> Result<&'a [u8], Refusal> {
         let remain = self.rest.len();
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(each));
+        if length.is_some_and(|length| self.takes_lost_word(length)) {
+            return Ok(&[]);
+        }
         let Some((taken, rest)) = length.and_then(|length| self.rest.split_at_checked(length)) else {
             let why = format!("{count} elements of {each} bytes announced, {remain} bytes remain");
             return Err(Refusal { field: name, why });
@@ -59,6 +105,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn array<const N: usize>(&mut self, name: &'static str) -> Result<[u8; N], Refusal> {
+        if self.takes_lost_word(N) {
+            return Ok([0; N]); // a size or an ABI of 0, because nothing follows
+        }
         let Some((taken, rest)) = self.rest.split_first_chunk() else {
             let why = format!("needs {N} bytes, {} remain", self.rest.len());
             return Err(Refusal { field: name, why });

@@ -12,7 +12,7 @@
 //! | unknown bits of `branch_sample_type` | refused in samples with BRANCH_STACK |
 //! | SAMPLE | bytes after the last field are trailing |
 //! | BRANCH_STACK | the attr's reading and the one with the opposite presence of `hw_idx` (no branches) or of the counters (some branches); the one without trailing bytes, else the attr's, else the other |
-//! | STACK_USER of size 0 after user registers | the `dyn_size` word that the kernel writes in excess is skipped |
+//! | STACK_USER of size 0 after user registers | the `dyn_size` word of 0 that the kernel writes in excess is skipped; a last field that lacks 8 bytes then is absent |
 //! | names | end at the first NUL; words after the word of the NUL are trailing |
 //! | other kinds | a body longer than its fields has trailing bytes, a shorter one is refused |
 //! | KSYMBOL, BPF_EVENT, TEXT_POKE | the trailer follows the body, trailing bytes follow the trailer |
@@ -63,6 +63,8 @@ pub struct Reference {
     pub trailer: Fields,
     /// Number of bytes that no field and no trailer claims.
     pub trailing: usize,
+    /// Whether the last field of a sample is absent because the kernel has truncated it.
+    pub is_truncated: bool,
 }
 
 impl Reference {
@@ -140,11 +142,11 @@ fn decode_bytes(bytes: &[u8], attr: &Attr) -> Result<(Reference, Vec<Number>), R
         });
     }
     let body = header.with(header.remaining());
-    let mut numbers = Vec::new();
+    let (mut numbers, mut is_truncated) = (Vec::new(), false);
     let (fields, trailer, trailing) = match RecordType(kind) {
         RecordType::SAMPLE => {
             let sample = sample::decode(body.remaining(), attr)?;
-            numbers = sample.numbers();
+            (numbers, is_truncated) = (sample.numbers(), sample.is_truncated());
             let trailing = sample.remaining().len();
             (sample.into_fields(), Fields::new(), trailing)
         }
@@ -152,7 +154,7 @@ fn decode_bytes(bytes: &[u8], attr: &Attr) -> Result<(Reference, Vec<Number>), R
         _ => (std::vec![("raw", Value::Bytes(body.remaining().to_vec()))], Fields::new(), 0),
     };
     numbers.extend(header.numbers());
-    Ok((Reference { kind, misc, size, fields, trailer, trailing }, numbers))
+    Ok((Reference { kind, misc, size, fields, trailer, trailing, is_truncated }, numbers))
 }
 
 #[cfg(test)]

@@ -98,33 +98,36 @@ fn attempt<'a>(body: &'a [u8], attr: &Attr, parts: BranchParts) -> Result<Cursor
     }
     // The kernel refuses an attr with both; they are one word.
     if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
-        c.u64("weight")?;
+        c.whole(|c| c.u64("weight").map(drop))?;
     }
     if has(SampleType::DATA_SRC) {
-        c.u64("data_src")?;
+        c.whole(|c| c.u64("data_src").map(drop))?;
     }
     if has(SampleType::TRANSACTION) {
-        c.u64("transaction")?;
+        c.whole(|c| c.u64("transaction").map(drop))?;
     }
     if has(SampleType::REGS_INTR) {
-        registers(&mut c, "intr_abi", "intr_regs", attr.sample_regs_intr)?;
+        c.whole(|c| registers(c, "intr_abi", "intr_regs", attr.sample_regs_intr).map(drop))?;
     }
     if has(SampleType::PHYS_ADDR) {
-        c.u64("phys_addr")?;
+        c.whole(|c| c.u64("phys_addr").map(drop))?;
     }
     if has(SampleType::CGROUP) {
-        c.u64("cgroup")?;
+        c.whole(|c| c.u64("cgroup").map(drop))?;
     }
     if has(SampleType::DATA_PAGE_SIZE) {
-        c.u64("data_page_size")?;
+        c.whole(|c| c.u64("data_page_size").map(drop))?;
     }
     if has(SampleType::CODE_PAGE_SIZE) {
-        c.u64("code_page_size")?;
+        c.whole(|c| c.u64("code_page_size").map(drop))?;
     }
     if has(SampleType::AUX) {
-        let size = c.read_u64("aux")?;
-        let aux = aligned_bytes(&mut c, "aux", size)?;
-        c.keep("aux", aux);
+        c.whole(|c| {
+            let size = c.read_u64("aux")?;
+            let aux = aligned_bytes(c, "aux", size)?;
+            c.keep("aux", aux);
+            Ok(())
+        })?;
     }
     Ok(c)
 }

@@ -1,6 +1,6 @@
 //! Samples.
 
-use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
+use perf_abi::{Attr, BranchSampleType, Header, Misc, ReadFormat, RecordType, SampleType};
 use perf_decode::schema::{ADDR, HEAD, MEM};
 use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder};
 use proptest::collection::vec;
@@ -16,23 +16,38 @@ pub(crate) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
 /// The fields up to the user stack.
 const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 
-/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it:
-/// with the second word of the stack, so all fields after it are shifted and the last word is lost.
-/// The third value is whether a field follows the stack.
-pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
+/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it.
+#[derive(Debug)]
+pub(crate) struct ShiftedEnd {
+    pub(crate) attr: Attr,
+    /// With the second word of the stack, so that all fields after it are shifted and the last word is lost.
+    pub(crate) words: Vec<u64>,
+    /// The sample with the last word, and with a stack of one word.
+    pub(crate) whole: Vec<u64>,
+    /// Whether a field follows the stack.
+    pub(crate) is_truncated: bool,
+}
+
+pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = ShiftedEnd> {
+    super::known_attr().prop_flat_map(sample_with_shifted_end_of)
+}
+
+/// The same for events opened with `attr`, and with both parts.
+pub(crate) fn sample_with_shifted_end_of(mut attr: Attr) -> impl Strategy<Value = ShiftedEnd> {
     // Neither a register ABI nor a size, so that no other reading of the sample is valid.
     const STACK: u64 = 0x1122_3344_5566_7788;
-    super::known_attr().prop_flat_map(|mut attr| {
-        attr.sample_type |= SampleType::REGS_USER | SampleType::STACK_USER;
-        (builder(attr), any::<u64>()).prop_map(move |(sample, dyn_size)| {
-            let sample = sample.regs_user(2, &[STACK; 64]).stack_user(&STACK.to_ne_bytes(), dyn_size);
-            let mut words = sample.finish();
-            let stack = words.windows(3).position(|window| *window == [8, STACK, dyn_size]).unwrap();
-            words.splice(stack..stack + 3, [0, dyn_size]);
-            words.pop();
-            let sample = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&words[1..]);
-            (attr, sample.finish(), !THROUGH_STACK.contains(attr.sample_type))
-        })
+    attr.sample_type |= SampleType::REGS_USER | SampleType::STACK_USER;
+    builder(attr).prop_map(move |sample| {
+        let sample = sample.regs_user(2, &[STACK; 64]).stack_user(&STACK.to_ne_bytes(), STACK);
+        let whole = sample.finish();
+        let mut words = whole.clone();
+        let stack = words.windows(3).position(|window| *window == [8, STACK, STACK]).unwrap();
+        words.splice(stack..stack + 3, [0, 0]);
+        words.pop();
+        let header = Header::from_word(words[0]);
+        let sample = RecordBuilder::new(RecordType::SAMPLE, header.misc).words(&words[1..]);
+        let is_truncated = !THROUGH_STACK.contains(attr.sample_type);
+        ShiftedEnd { attr, words: sample.finish(), whole, is_truncated }
     })
 }
 

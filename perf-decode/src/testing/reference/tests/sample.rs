@@ -165,12 +165,30 @@ fn stack_of_size_0_has_no_dyn_size() {
 }
 
 #[test]
-fn extra_word_after_an_empty_stack_is_skipped() {
+fn last_field_after_the_extra_word_of_an_empty_stack_is_absent() {
     let regs = SampleType::REGS_USER | SampleType::STACK_USER;
     let two = attr(regs | SampleType::WEIGHT | SampleType::DATA_SRC).with_regs_user(1);
     let sample = |words: &[u64]| start(RecordType::SAMPLE).words(words).finish();
     // abi, register, size, dyn_size, weight; data_src is lost
-    assert_eq!(refused(&sample(&[2, 7, 0, 0, 20]), &two), "data_src");
+    let tree = decode(&sample(&[2, 7, 0, 0, 20]), &two).unwrap();
+    assert_eq!((tree.field("weight"), tree.field("data_src")), (Some(&Value::U64(20)), None));
+    assert!(tree.is_truncated);
+    assert_eq!(refused(&sample(&[2, 7, 0, 0]), &two), "data_src");
+    // The kernel's word is 0.
+    let tree = decode(&sample(&[2, 7, 0, 20, 21]), &two).unwrap();
+    assert_eq!((tree.field("data_src"), tree.is_truncated), (Some(&Value::U64(21)), false));
+    // The last field is one of several words, or its size.
+    let last = |bit| Attr { sample_regs_intr: 0b11, ..attr(regs | bit).with_regs_user(1) };
+    for (bit, kept, damaged) in [
+        (SampleType::AUX, &[2, 7, 0, 0, 16, 30][..], &[2, 7, 0, 0, 16][..]),
+        (SampleType::AUX, &[2, 7, 0, 0], &[2, 7, 0]),
+        (SampleType::REGS_INTR, &[2, 7, 0, 0, 1, 30], &[2, 7, 0, 0, 1]),
+        (SampleType::REGS_INTR, &[2, 7, 0, 0], &[2, 7, 0]),
+    ] {
+        let tree = decode(&sample(kept), &last(bit)).unwrap();
+        assert_eq!((tree.fields.len(), tree.is_truncated, tree.trailing), (3, true, 0), "{bit:?}");
+        assert!(decode(&sample(damaged), &last(bit)).is_err(), "{bit:?}");
+    }
     // A kernel that reserved space for the word would write this.
     let tree = decode(&sample(&[2, 7, 0, 0, 20, 21]), &two).unwrap();
     assert_eq!(

@@ -25,7 +25,7 @@
 //! | read the records that tools write in their own form | [`FileRecord::user`], [`UserRecord`] |
 //! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
 //! | know the events and features of a pipe before its records | [`Reader::read_metadata`] |
-//! | verify all features | [`Reader::verify_features`] |
+//! | know whether the file was truncated, verify all features | [`Reader::is_truncated`], [`Reader::verify_features`] |
 //! | view a file in memory without std and without allocations | [`PerfData`], [`RawFileRecord`] |
 //! | swap a record of the other byte order | [`swap`] |
 //! | find numbers and layouts of the format | [`format`](mod@format) |

@@ -21,11 +21,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let events = reader.events().as_slice().iter();
     let switches: Vec<_> = events.map(|event| SwitchEvent::new(event.attr(), None)).collect();
     let mut waits = Waits::new();
-    while let Some(record) = reader.next()? {
+    let mut malformed = 0_u64;
+    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    let end = loop {
+        let record = match reader.next() {
+            Ok(Some(record)) => record,
+            end => break end.map(drop),
+        };
         if record.kernel().is_none() {
             continue;
         }
-        let decoded = record.decode()?;
+        let Ok(decoded) = record.decode() else {
+            malformed += 1;
+            continue;
+        };
         collector.update(&decoded);
         let mut ended = waits.update(&decoded);
         if let (Record::Sample(sample), Ok((index, _))) = (&decoded, record.event())
@@ -36,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Some(wait) = ended {
             collector.add_wait(off_cpu, &wait, false);
         }
-    }
+    };
     collector.add_broken_waits(waits.broken());
     // Those of threads that still wait at the end, which is unknown: the last record.
     for wait in waits.finish(0) {
@@ -47,5 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in profile.losses().lines() {
         eprintln!("{line}");
     }
-    Ok(())
+    if malformed > 0 {
+        eprintln!("{malformed} records cannot be decoded");
+    }
+    Ok(end?)
 }

@@ -26,18 +26,27 @@ fn main() -> Result<(), Box<dyn Error>> {
             collector.event(Event::new(name, event.attr()))
         })
         .collect();
-    while let Some(record) = reader.next()? {
+    let mut malformed = 0_u64;
+    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    let end = loop {
+        let record = match reader.next() {
+            Ok(Some(record)) => record,
+            end => break end.map(drop),
+        };
         if record.kernel().is_none() {
             continue;
         }
-        let decoded = record.decode()?;
+        let Ok(decoded) = record.decode() else {
+            malformed += 1;
+            continue;
+        };
         collector.update(&decoded);
         if let (Record::Sample(sample), Ok((index, _))) = (&decoded, record.event())
             && let Some(&event) = events.get(index)
         {
             collector.add(event, sample);
         }
-    }
+    };
     let (profile, sums) = collector.finish_table();
     let table = sums.map(|sums| sums.table(&profile)).ok_or("expected a table")?;
     for (event, about) in profile.event_ids().filter(|&(event, _)| profile.total(event) > 0) {
@@ -49,5 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (count, reason) in &profile.losses().unnamed_addresses {
         eprintln!("{count:>8} addresses without a name: {reason}");
     }
-    Ok(())
+    if malformed > 0 {
+        eprintln!("{malformed:>8} records that cannot be decoded");
+    }
+    Ok(end?)
 }

@@ -22,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Files of another machine need a build id, and a place: `FileFinder::remote().with_symfs(...)`.
     let finder = FileFinder::local();
     let mut folded = folded::Folded::new(Unwinder::new(architecture, finder.clone()), finder)?;
-    if let Some(section) = reader.feature(Feature::BUILD_ID)? {
+    // A truncated file ends before its features, and has records all the same.
+    if let Ok(Some(section)) = reader.feature(Feature::BUILD_ID) {
         if let Ok(FeatureData::BuildIds(ids)) = section.section().data() {
             for file in &ids {
                 if let Some(id) = BuildId::new(file.build_id) {
@@ -31,11 +32,21 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    while let Some(record) = reader.next()? {
-        if record.kernel().is_some() {
-            folded.add(&record.decode()?);
+    let mut malformed = 0_u64;
+    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    let end = loop {
+        match reader.next() {
+            Ok(Some(record)) if record.kernel().is_some() => match record.decode() {
+                Ok(record) => folded.add(&record),
+                Err(_) => malformed += 1,
+            },
+            Ok(Some(_)) => {}
+            end => break end.map(drop),
         }
-    }
+    };
     folded.print();
-    Ok(())
+    if malformed > 0 {
+        eprintln!("{malformed} records cannot be decoded");
+    }
+    Ok(end?)
 }

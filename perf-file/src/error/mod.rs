@@ -171,6 +171,11 @@ impl Error {
         Self { offset: None, reason }
     }
 
+    /// Returns whether a part of the file is after its end.
+    pub(crate) const fn is_past_the_end(&self) -> bool {
+        matches!(self.reason, Reason::Truncated { .. })
+    }
+
     pub(crate) const fn truncated(offset: u64, what: &'static str, needed: u64, available: u64) -> Self {
         Self::new(offset, Reason::Truncated { what, needed, available })
     }

@@ -9,7 +9,7 @@ use super::record::Context;
 use super::{Reader, Source};
 use crate::bytes::Bytes;
 use crate::feature::{ClockData, Compression, CpuCount, FeatureTable, SampleTime};
-use crate::format::{Feature, FeatureSet, RawPipeHeader, record_type as kind};
+use crate::format::{Feature, FeatureSet, RawPipeHeader, Section, record_type as kind};
 use crate::frame::{check_size, header, payload_len};
 use crate::record::{EventUpdate, Update};
 use crate::{ByteOrder, Error, FeatureData, FeatureSection, Reason, Result, UserRecord};
@@ -67,6 +67,35 @@ impl<S: Source> Reader<S> {
         self.read_feature(&table, feature)
     }
 
+    /// Returns whether the file ends before its header or its table of features says: within the records, the table,
+    /// or the section of a feature, as a copy that was interrupted does. All whole records can be read, then
+    /// [`next`](Self::next) returns an error if records are missing; the [usual features](Self#usual-features) that are
+    /// missing are `None`.
+    ///
+    /// It is `false` where nothing says how long the file is: for a pipe, and for a recording that was interrupted, which
+    /// has no features.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Io`].
+    pub fn is_truncated(&mut self) -> Result<bool> {
+        let Some(header) = self.head.file_header() else { return Ok(false) };
+        let (records, features) = (header.data, self.head.features());
+        let Some(len) = self.source.file_len()? else { return Ok(false) };
+        let is_after_end = |section: Section| section.size > 0 && section.end().is_none_or(|end| end > len);
+        if is_after_end(records) {
+            return Ok(true);
+        }
+        if self.head.is_interrupted() || features == FeatureSet::default() {
+            return Ok(false);
+        }
+        match self.feature_table(None) {
+            Ok(table) => Ok(features.iter().filter_map(|feature| table.section(feature)).any(is_after_end)),
+            Err(error) if error.is_past_the_end() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Verifies the features of the file form: that the table and all sections are in the file, that they overlap
     /// nothing, and that the content of each is well-formed. Nothing else notices damage in features that
     /// are not read. The pipe form has no table, and nothing to verify here.
@@ -118,20 +147,25 @@ impl<S: Source> Reader<S> {
 
 /// Reads a feature whose data is a variant of [`FeatureData`], and converts its value.
 macro_rules! known {
-    ($reader:ident, $feature:ident, $variant:ident($value:ident) => $converted:expr) => {
-        match $reader.feature(Feature::$feature)?.as_ref().map(|buf| buf.section().data()).transpose()? {
+    ($reader:ident, $feature:ident, $variant:ident($value:ident) => $converted:expr) => {{
+        let buf = match $reader.feature(Feature::$feature) {
+            Err(error) if error.is_past_the_end() => None,
+            found => found?,
+        };
+        match buf.as_ref().map(|buf| buf.section().data()).transpose()? {
             Some(FeatureData::$variant($value)) => Ok(Some($converted)),
             _ => Ok(None),
         }
-    };
+    }};
 }
 
 /// # Usual features
 ///
-/// Each is `None` if the file has no such feature. [`feature`](Self::feature) has the others, such as the build ids of
-/// the mapped files ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD. The pipe form has them after
-/// [`read_metadata`](Self::read_metadata). The errors are an error of [`feature`](Self::feature), and of
-/// [`FeatureSection::data`](crate::FeatureSection::data) for a malformed content.
+/// Each is `None` if the file has no such feature, or ends before it, so that a program reads the records of a truncated
+/// file all the same; [`is_truncated`](Self::is_truncated) distinguishes the two. [`feature`](Self::feature) has the others,
+/// such as the build ids of the mapped files ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD.
+/// The pipe form has them after [`read_metadata`](Self::read_metadata). The errors are the other errors of
+/// [`feature`](Self::feature), and of [`FeatureSection::data`](crate::FeatureSection::data) for a malformed content.
 impl<S: Source> Reader<S> {
     /// Returns the name of the host.
     pub fn hostname(&mut self) -> Result<Option<String>> {

@@ -4,13 +4,13 @@ use std::io::Cursor;
 
 use crate::support::data;
 use crate::support::made_up::{pipe, record};
-use crate::support::read::all;
+use crate::support::read::{all, until_error};
 use perf_abi::{Attr, AttrFlags, CpuMode, SampleType, Software};
 use perf_file::feature::{BuildId, CpuCount, SampleTime};
-use perf_file::format::{Feature, record_type};
+use perf_file::format::{Feature, FeatureSet, RawFileHeader, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, PerfData, Reader, Reason, Source, UserRecord};
-use zerocopy::IntoBytes as _;
+use zerocopy::{FromBytes as _, IntoBytes as _};
 
 fn attr(event: Software) -> Attr {
     Attr::software(event)
@@ -82,6 +82,62 @@ fn metadata_of_a_file_is_known_at_the_opening() {
     // Nothing to read in the file form.
     in_memory.read_metadata().unwrap();
     assert_eq!(in_memory.next().unwrap().unwrap().event().unwrap().0, 1);
+}
+
+/// Returns whether the reader has each of the features, none of which may be an error.
+fn present<S: Source>(reader: &mut Reader<S>) -> [bool; 6] {
+    [
+        reader.hostname().unwrap().is_some(),
+        reader.arch().unwrap().is_some(),
+        reader.cpu_count().unwrap().is_some(),
+        reader.total_memory().unwrap().is_some(),
+        reader.command_line().unwrap().is_some(),
+        reader.sample_time().unwrap().is_some(),
+    ]
+}
+
+#[test]
+fn features_after_the_end_of_a_truncated_file_are_absent_and_the_records_are_there() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.write_records(&[sample(9), sample(7)].concat()).unwrap();
+    let bytes = writer.finish(&features()).unwrap().into_inner();
+    let header = *Reader::from_bytes(&bytes).unwrap().header();
+    let records = header.records(0).offset as usize;
+    let mut found = std::collections::BTreeSet::new();
+    for len in records..=bytes.len() {
+        let mut in_memory = Reader::from_bytes(&bytes[..len]).unwrap();
+        let mut of_file = Reader::from_file(Cursor::new(&bytes[..len])).unwrap().sorted();
+        let is_truncated = len < bytes.len();
+        assert_eq!(in_memory.is_truncated().unwrap(), is_truncated, "{len}");
+        assert_eq!(of_file.is_truncated().unwrap(), is_truncated, "{len}");
+        let features = present(&mut in_memory);
+        assert_eq!(present(&mut of_file), features, "{len}");
+        assert_eq!(in_memory.verify_features().is_err(), is_truncated, "{len}");
+        found.insert(features);
+        let (of_memory, error) = until_error(&mut in_memory, |_| ());
+        let (of_file, error_of_file) = until_error(&mut of_file, |_| ());
+        // 24 bytes a sample.
+        let whole = (len - records).min(48) / 24;
+        assert_eq!((of_memory.len(), of_file.len()), (whole, whole), "{len}");
+        assert_eq!((error.is_some(), error_of_file.is_some()), (whole < 2, whole < 2), "{len}");
+    }
+    assert!(found.contains(&[false; 6]) && found.contains(&[true; 6]) && found.len() > 4, "{found:?}");
+}
+
+#[test]
+fn pipe_and_interrupted_recording_are_not_truncated() {
+    let mut writer = Writer::pipe(Vec::new(), &events(), &features()).unwrap();
+    writer.write_records(&sample(9)).unwrap();
+    let bytes = writer.finish(&features()).unwrap();
+    assert!(!Reader::from_pipe(&bytes[..]).unwrap().is_truncated().unwrap());
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.write_records(&sample(9)).unwrap();
+    let mut bytes = writer.finish(&Features::new()).unwrap().into_inner();
+    let (header, _) = RawFileHeader::mut_from_prefix(&mut bytes).unwrap();
+    (header.data.size, header.features) = (0, FeatureSet::default());
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    assert!(!reader.is_truncated().unwrap());
+    assert_eq!(present(&mut reader), [false; 6]);
 }
 
 /// Returns the kinds and offsets of all records.

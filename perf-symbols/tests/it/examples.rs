@@ -8,6 +8,13 @@ use crate::unwind::CXX;
 
 /// Runs an example, and returns what it prints. `None` if cargo built this test only, and says so.
 fn run(example: &str, arguments: &[&Path]) -> Option<String> {
+    let (lines, error) = end(example, arguments)?;
+    assert_eq!(error, None, "{example}");
+    Some(lines)
+}
+
+/// Runs an example, and returns what it prints, with what it prints as its error if it fails.
+fn end(example: &str, arguments: &[&Path]) -> Option<(String, Option<String>)> {
     let test = std::env::current_exe().expect("a path");
     let target = test.ancestors().nth(2).expect("the folder of the target");
     let program = target.join("examples").join(example);
@@ -18,9 +25,9 @@ fn run(example: &str, arguments: &[&Path]) -> Option<String> {
     let mut command = Command::new(program);
     let output = command.args(arguments).output().expect("an example that starts");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{example}: {errors}");
     println!("{example}: {errors}");
-    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+    let error = (!output.status.success()).then_some(errors);
+    Some((String::from_utf8(output.stdout).expect("UTF-8"), error))
 }
 
 /// Asserts that samples in the function that most time is spent in come from `main` or from the thread.
@@ -60,6 +67,14 @@ fn examples_print_the_stacks_of_a_program() {
     if perf.output().is_ok_and(|output| output.status.success()) {
         if let Some(lines) = run("stacks", &[&file]) {
             assert_is_folded(&lines);
+        }
+        // The records before the end of a truncated file are printed before the error.
+        let bytes = std::fs::read(&file).expect("a file");
+        let truncated = folder.path("truncated.data");
+        std::fs::write(&truncated, &bytes[..bytes.len() * 7 / 10]).expect("a file");
+        if let Some((lines, error)) = end("stacks", &[&truncated]) {
+            assert_is_folded(&lines);
+            assert!(error.is_some_and(|error| error.contains("the file is truncated")));
         }
     } else {
         eprintln!("skipped: the perf tool is missing, or may not record");

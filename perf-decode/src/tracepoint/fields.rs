@@ -111,6 +111,11 @@ impl<'t> Lines<'t> {
         self.split().map(|(line, _)| line)
     }
 
+    /// Returns the rest of the text.
+    pub(super) fn rest(&self) -> &'t str {
+        self.rest
+    }
+
     /// Skips the next line.
     pub(super) fn advance(&mut self) {
         if let Some((_, rest)) = self.split() {

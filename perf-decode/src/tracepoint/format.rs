@@ -24,7 +24,7 @@ pub struct Format<'t> {
     /// The tracepoint's own fields.
     pub fields: Fields<'t>,
     /// The C format string and the arguments with which the kernel prints a payload, uninterpreted.
-    /// Empty if the text has none.
+    /// Some have line feeds. Empty if the text has none.
     #[doc(alias = "print fmt")]
     pub print_fmt: &'t str,
 }
@@ -43,11 +43,14 @@ impl<'t> Format<'t> {
         lines.skip_blank();
         let print_fmt = match lines.peek() {
             None => "",
+            // To the end of the text, because some format strings have line feeds.
             Some(line) => {
-                line.trim_ascii().strip_prefix("print fmt:").map(str::trim_ascii).ok_or_else(|| {
-                    Unexpected { expected: "`field:`, `print fmt:` or a blank line", found: line }
-                        .at(lines.number())
-                })?
+                lines.rest().trim_ascii().strip_prefix("print fmt:").map(str::trim_ascii).ok_or_else(
+                    || {
+                        Unexpected { expected: "`field:`, `print fmt:` or a blank line", found: line }
+                            .at(lines.number())
+                    },
+                )?
             }
         };
         Ok(Self { name, id, common, fields, print_fmt })
@@ -253,6 +256,12 @@ print fmt: \"prev_comm=%s prev_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_
         assert_eq!(format.fields, Fields::default());
         assert_eq!(format.print_fmt, "\"%s\", \"\"");
         assert_eq!(format.display(&[]).to_string(), "");
+    }
+
+    #[test]
+    fn print_format_with_line_feeds_is_kept_whole() {
+        let text = with_lines("\nprint fmt: \"two\nlines %d\n\", REC->common_pid\n");
+        assert_eq!(Format::parse(&text).unwrap().print_fmt, "\"two\nlines %d\n\", REC->common_pid");
     }
 
     #[test]

@@ -4,10 +4,14 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use perf_decode::tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
-use perf_symbols::Kallsyms;
 
+mod memory;
+mod names;
 mod parser;
 
+use memory::Memory;
+use names::Function;
+pub(crate) use names::KernelNames;
 use parser::Parser;
 
 /// A print format that was parsed.
@@ -37,13 +41,6 @@ struct Conversion {
     function: Option<Function>,
 }
 
-/// The parts of a function that are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
-    Name,
-    NameAndOffset,
-}
-
 /// A width or precision.
 #[derive(Debug)]
 enum Count {
@@ -62,6 +59,8 @@ enum Expression {
     Element(ArrayField, Box<Expression>),
     /// The number of bytes in a field of variable size.
     Length(BytesField),
+    /// The text of the bytes of a field, and the number of bits, bytes or elements.
+    Memory(Memory, BytesField, Option<Box<Expression>>),
     Cast {
         size: u32,
         is_signed: bool,
@@ -113,8 +112,8 @@ enum Value<'a> {
 }
 
 impl PrintFormat {
-    /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as addresses
-    /// of networks: its payloads are then printed by the names of their fields.
+    /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as blocks of
+    /// statements: its payloads are then printed by the names of their fields.
     pub(crate) fn parse(format: &Format<'_>) -> Option<Self> {
         Parser::new(format).pieces().map(Self)
     }
@@ -126,21 +125,29 @@ impl PrintFormat {
             .any(|piece| matches!(piece, Piece::Value(conversion, _) if conversion.function.is_some()))
     }
 
-    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions as their addresses
-    /// without `kallsyms`.
-    pub(crate) fn print(&self, raw: &[u8], kallsyms: Option<&Kallsyms>, out: &mut Vec<u8>) {
+    /// Returns whether it prints texts of the kernel that are not in the payload.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Value(conversion, argument) if conversion.kind == b's' && argument.may_be_address()))
+    }
+
+    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions and texts of the
+    /// kernel without a name as their addresses.
+    pub(crate) fn print(&self, raw: &[u8], names: &KernelNames, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),
                 Piece::Value(conversion, argument) => {
                     let value = argument.value(raw);
-                    let value = match (conversion.function, kallsyms, &value) {
-                        (Some(what), Some(kallsyms), Some(Value::Number(address))) => {
-                            function(*address, what, kallsyms).map(|name| Value::Text(name.into())).or(value)
+                    let name = match (conversion.function, &value) {
+                        (Some(what), Some(Value::Number(address))) => {
+                            names.function(*address, what).map(Cow::Owned)
                         }
-                        _ => value,
+                        (None, Some(Value::Number(address))) if conversion.kind == b's' => {
+                            names.text(*address).map(Cow::Borrowed)
+                        }
+                        _ => None,
                     };
-                    conversion.print(value, raw, out);
+                    conversion.print(name.map(Value::Text).or(value), raw, out);
                 }
             }
         }
@@ -152,6 +159,13 @@ impl Expression {
     fn value<'a>(&'a self, raw: &'a [u8]) -> Option<Value<'a>> {
         Some(Value::Number(match self {
             Self::Literal(text) => return Some(Value::Text(text.into())),
+            Self::Memory(memory, field, count) => {
+                let count = match count {
+                    Some(count) => Some(usize::try_from(count.number(raw)?).ok()?),
+                    None => None,
+                };
+                return Some(Value::Text(memory.print(field.read(raw)?, count)?.into_bytes().into()));
+            }
             Self::Text(field) => return Some(Value::Text(field.read(raw)?.into())),
             Self::Condition(parts) => {
                 let [condition, yes, no] = &**parts;
@@ -213,6 +227,16 @@ impl Expression {
         }
     }
 
+    /// Returns whether its value may be the address of a text.
+    fn may_be_address(&self) -> bool {
+        match self {
+            Self::Integer(_) | Self::Element(..) => true,
+            Self::Cast { of, .. } => of.may_be_address(),
+            Self::Condition(parts) => parts.iter().skip(1).any(Self::may_be_address),
+            _ => false,
+        }
+    }
+
     fn number(&self, raw: &[u8]) -> Option<u64> {
         match self.value(raw)? {
             Value::Number(number) => Some(number),
@@ -266,17 +290,6 @@ impl Operator {
             Self::Remainder => left.checked_rem(right)?,
         })
     }
-}
-
-/// Returns the name of the function at an address.
-fn function(address: u64, what: Function, kallsyms: &Kallsyms) -> Option<Vec<u8>> {
-    let function = kallsyms.find(address)?;
-    let mut name = function.name.to_vec();
-    if what == Function::NameAndOffset {
-        // Writing to memory does not fail.
-        let _ = write!(name, "+{:#x}", address.wrapping_sub(function.address));
-    }
-    Some(name)
 }
 
 /// Returns the lowest bytes of a number, extended.
@@ -372,7 +385,8 @@ impl Conversion {
             b'X' => (if self.has_prefix && unsigned != 0 { b"0X" } else { b"" }, format!("{unsigned:X}")),
             b'o' => (if self.has_prefix && unsigned != 0 { b"0" } else { b"" }, format!("{unsigned:o}")),
             b'p' if unsigned == 0 => (b"", "(nil)".to_owned()),
-            // For `%s`, the address of a text that is not in the payload.
+            b's' if unsigned == 0 => (b"", "(null)".to_owned()),
+            // For `%s`, the address of a text that is not known.
             b'p' | b's' => (b"0x", format!("{unsigned:x}")),
             b'c' => {
                 let byte = u8::try_from(unsigned & 0xff).unwrap_or(b'?');

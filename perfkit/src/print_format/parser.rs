@@ -2,7 +2,9 @@
 
 use perf_decode::tracepoint::Format;
 
-use super::{Conversion, Count, Expression, Function, Operator, Piece, field};
+use perf_decode::tracepoint::{BytesField, Kind};
+
+use super::{Conversion, Count, Expression, Function, Memory, Operator, Piece, field};
 
 /// Expressions within expressions, and expressions that are kept, at most. Formats of the kernel need a tenth; the text is
 /// not trusted.
@@ -104,7 +106,11 @@ impl<'f, 't> Parser<'f, 't> {
         let (after, size) = size.unwrap_or((*rest, 4));
         let (&kind, after) = after.split_first()?;
         *rest = after;
-        // Extensions of the kernel: some are for functions; others print what the address leads to.
+        // Extensions of the kernel: some are for functions; others print what the address leads to, which is a field of
+        // the payload or nothing that is known here.
+        if let Some(memory) = Some(&mut *rest).filter(|_| kind == b'p').and_then(Memory::parse) {
+            return self.memory(memory, is_left, width);
+        }
         let function = match rest.first().filter(|_| kind == b'p') {
             Some(b'S' | b'F' | b'B') => Some(Function::NameAndOffset),
             Some(b's' | b'f') => Some(Function::Name),
@@ -124,6 +130,76 @@ impl<'f, 't> Parser<'f, 't> {
         let conversion =
             Conversion { is_left, has_zeros, has_prefix, has_plus, width, precision, size, kind, function };
         Some(Piece::Value(conversion, argument))
+    }
+
+    /// Takes the argument of an extension that prints the bytes of a field.
+    fn memory(&mut self, memory: Memory, is_left: bool, width: Count) -> Option<Piece> {
+        self.expect(",")?;
+        let field = self.field_bytes(false)?;
+        let (width, count) = match width {
+            width if !memory.takes_count() => (width, None),
+            Count::Argument(bits) => (Count::Fixed(0), Some(bits)),
+            Count::Fixed(0) => (Count::Fixed(0), None),
+            Count::Fixed(bits) => (Count::Fixed(0), Some(Expression::Number(bits as u64))),
+        };
+        let conversion = Conversion {
+            is_left,
+            has_zeros: false,
+            has_prefix: false,
+            has_plus: false,
+            width,
+            precision: None,
+            size: 8,
+            kind: b's',
+            function: None,
+        };
+        self.kept += 1;
+        let text = Expression::Memory(memory, field, count.map(Box::new));
+        (self.kept <= MAX_KEPT).then_some(Piece::Value(conversion, text))
+    }
+
+    /// Parses the address of a field of the payload, which C has for an array, with `&` for another field, and from the
+    /// functions of fields of variable size. `is_address` is set after `&`.
+    fn field_bytes(&mut self, is_address: bool) -> Option<BytesField> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let field = if self.has("&") {
+            self.field_bytes(true)?
+        } else if self.has("(") {
+            if self.cast().is_some() {
+                self.field_bytes(is_address)?
+            } else {
+                let inner = self.field_bytes(is_address)?;
+                self.expect(")")?;
+                inner
+            }
+        } else {
+            self.skip_blanks();
+            let name = match self.word() {
+                "REC" => {
+                    self.expect("->")?;
+                    self.word()
+                }
+                "__get_dynamic_array"
+                | "__get_rel_dynamic_array"
+                | "__get_sockaddr"
+                | "__get_rel_sockaddr"
+                | "__get_bitmask"
+                | "__get_rel_bitmask"
+                | "__get_cpumask"
+                | "__get_rel_cpumask" => self.only_argument()?,
+                _ => return None,
+            };
+            let field = self.format.field(name)?;
+            // The memory that a pointer leads to is not in the payload.
+            let is_in_payload =
+                matches!(field.kind, Kind::Array { .. } | Kind::Text | Kind::Opaque) || is_address;
+            is_in_payload.then(|| field.bytes())?
+        };
+        self.depth -= 1;
+        Some(field)
     }
 
     /// Parses a width or precision.
@@ -155,11 +231,7 @@ impl<'f, 't> Parser<'f, 't> {
             let end = loop {
                 match bytes.next()? {
                     (end, b'"') => break end,
-                    (_, b'\\') => text.push(match bytes.next()?.1 {
-                        b'n' => b'\n',
-                        b't' => b'\t',
-                        other => other,
-                    }),
+                    (_, b'\\') => text.push(escaped(bytes.next()?.1)),
                     (_, byte) => text.push(byte),
                 }
             };
@@ -230,6 +302,7 @@ impl<'f, 't> Parser<'f, 't> {
                 self.keep(Expression::Unary(operator, Box::new(of)))?
             }
             b'"' => Expression::Literal(self.literal()?),
+            b'\'' => self.character()?,
             b'0'..=b'9' => self.number()?,
             b'(' => {
                 self.rest = self.rest.get(1..)?;
@@ -250,6 +323,17 @@ impl<'f, 't> Parser<'f, 't> {
         };
         self.depth -= 1;
         Some(whole)
+    }
+
+    /// Parses a character in quotes, such as `'S'` or `'\n'`.
+    fn character(&mut self) -> Option<Expression> {
+        let mut bytes = self.rest.bytes().skip(1);
+        let (byte, len) = match bytes.next()? {
+            b'\\' => (escaped(bytes.next()?), 4),
+            byte => (byte, 3),
+        };
+        self.rest = self.rest.get(..len)?.ends_with('\'').then(|| self.rest.get(len..))??;
+        Some(Expression::Number(byte.into()))
     }
 
     fn number(&mut self) -> Option<Expression> {
@@ -277,20 +361,20 @@ impl<'f, 't> Parser<'f, 't> {
             );
         let is_unsigned = words.contains(&"unsigned");
         let named = match last.trim_start_matches('_') {
-            "u8" => (1, false),
-            "s8" => (1, true),
-            "u16" => (2, false),
-            "s16" => (2, true),
-            "u32" => (4, false),
-            "s32" => (4, true),
+            "u8" | "uint8_t" | "uchar" => (1, false),
+            "s8" | "int8_t" => (1, true),
+            "u16" | "uint16_t" | "ushort" => (2, false),
+            "s16" | "int16_t" => (2, true),
+            "u32" | "uint32_t" | "uint" => (4, false),
+            "s32" | "int32_t" => (4, true),
             "char" => (1, !is_unsigned),
             "short" => (2, !is_unsigned),
             "int" if words.contains(&"long") => (8, !is_unsigned),
             "int" | "unsigned" | "signed" => (4, !is_unsigned && *last != "unsigned"),
             // Other types of the kernel are read as wide as they are.
-            "s64" => (8, true),
+            "s64" | "int64_t" => (8, true),
             "long" => (8, !is_unsigned),
-            "u64" | "void" | "bool" | "size_t" => (8, false),
+            "u64" | "void" | "bool" | "size_t" | "ulong" => (8, false),
             name if is_qualified || name.ends_with("_t") => (8, false),
             _ => return None,
         };
@@ -321,6 +405,31 @@ impl<'f, 't> Parser<'f, 't> {
             "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
                 let name = self.only_argument()?;
                 Some(Expression::Length(self.format.field(name)?.bytes()))
+            }
+            "__print_hex" | "__print_hex_str" => {
+                let separator = if name == "__print_hex" { Some(' ') } else { None };
+                self.expect("(")?;
+                let field = self.field_bytes(false)?;
+                let count = Some(Box::new(self.argument()?));
+                self.expect(")")?;
+                self.keep(Expression::Memory(Memory::Hex { separator }, field, count))
+            }
+            "__print_array" => {
+                self.expect("(")?;
+                let field = self.field_bytes(false)?;
+                let count = Some(Box::new(self.argument()?));
+                let size = usize::try_from(self.argument()?.number(&[])?).ok()?;
+                self.expect(")")?;
+                self.keep(Expression::Memory(Memory::Array { size }, field, count))
+            }
+            "__get_bitmask" | "__get_rel_bitmask" | "__get_cpumask" | "__get_rel_cpumask" => {
+                let name = self.only_argument()?;
+                Some(Expression::Memory(Memory::Bits, self.format.field(name)?.bytes(), None))
+            }
+            "sizeof" => {
+                self.expect("(")?;
+                let (size, _) = self.cast()?;
+                Some(Expression::Number(size.into()))
             }
             "__print_flags" | "__print_flags_u64" => {
                 self.expect("(")?;
@@ -419,5 +528,15 @@ impl<'f, 't> Parser<'f, 't> {
 
     fn expect(&mut self, text: &str) -> Option<()> {
         self.has(text).then_some(())
+    }
+}
+
+/// Returns the byte of the letter after a backslash.
+fn escaped(letter: u8) -> u8 {
+    match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'0' => 0,
+        other => other,
     }
 }

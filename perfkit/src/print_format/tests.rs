@@ -1,3 +1,4 @@
+use perf_symbols::Kallsyms;
 use proptest::prelude::*;
 
 use super::*;
@@ -30,7 +31,7 @@ fn printed(print_format: &str, pid: i32, state: u64) -> Option<String> {
     let text = text(print_format);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap())?;
     let mut out = Vec::new();
-    format.print(&payload(pid, state), None, &mut out);
+    format.print(&payload(pid, state), &KernelNames::default(), &mut out);
     Some(String::from_utf8(out).unwrap())
 }
 
@@ -75,6 +76,7 @@ fn arguments_are_expressions_of_c() {
         r#""%d %d %s %d", REC->list[0], REC->list[1], __get_str(name), __get_dynamic_array_len(name)"#,
         "7 9 disk 5",
     );
+    check(r#""[%c%c] %d %d", REC->pid < 0 ? 'F' : ' ', REC->pid > 0 ? 'S' : ' ', '\n', '\'' "#, "[F ] 10 39");
     // An address is no error, which has a negative number.
     check(r#""%d %d", (unsigned long)(void *)(REC->state) >= (unsigned long)-4095, REC->pid < 0"#, "0 1");
     check(r#""%d %d", REC->pid >= -4095, REC->state < -1"#, "1 1");
@@ -100,15 +102,123 @@ fn functions_of_the_kernel_have_names() {
     let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
     assert!(format.has_functions());
     let mut out = Vec::new();
-    format.print(&payload(1, 1), Some(&kallsyms), &mut out);
+    format.print(&payload(1, 1), &KernelNames::of_kallsyms(kallsyms), &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), "first+0x10 [     first] second+0x0 0x1 0xffff0010");
+}
+
+/// A tracepoint with fields whose bytes are printed.
+const BYTES: &str = "name: x\nID: 1\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+     \tfield:__u8 saddr[4];\toffset:2;\tsize:4;\tsigned:0;\n\
+     \tfield:__u8 saddr_v6[16];\toffset:6;\tsize:16;\tsigned:0;\n\
+     \tfield:u32 dest;\toffset:22;\tsize:4;\tsigned:0;\n\
+     \tfield:unsigned long nodes[2];\toffset:26;\tsize:16;\tsigned:0;\n\
+     \tfield:__data_loc u16[] lengths;\toffset:42;\tsize:4;\tsigned:0;\n\
+     \tfield:const char * s;\toffset:46;\tsize:8;\tsigned:0;\n\n";
+
+#[track_caller]
+fn check_bytes(print_format: &str, expected: &str) {
+    let text = format!("{BYTES}print fmt: {print_format}\n");
+    let format = Format::parse(&text).unwrap();
+    let format = PrintFormat::parse(&format).expect(print_format);
+    let mut raw = vec![1, 0, 192, 168, 1, 2];
+    raw.extend([0; 15]);
+    raw.push(1);
+    raw.extend([10, 0, 0, 9]);
+    raw.extend([0b1011_u64, 1].iter().flat_map(|word| word.to_ne_bytes()));
+    raw.extend((4_u32 << 16 | 0x36).to_ne_bytes());
+    raw.extend(0xffff_ffff_8281_a585_u64.to_ne_bytes());
+    raw.extend([7_u16, 0xabc].iter().flat_map(|element| element.to_ne_bytes()));
+    let names = KernelNames::default().with_texts(b"0xffffffff8281a585 : \"rcu_preempt\"\n");
+    let mut out = Vec::new();
+    format.print(&raw, &names, &mut out);
+    assert_eq!(String::from_utf8(out).unwrap(), expected, "{print_format}");
+}
+
+#[test]
+fn bytes_of_the_payload_are_printed_in_the_forms_of_the_kernel() {
+    check_bytes(
+        r#""%pI4:%u %pI6c [%16pI4] [%-16pI4]", REC->saddr, 80, REC->saddr_v6, REC->saddr, &REC->dest"#,
+        "192.168.1.2:80 ::1 [     192.168.1.2] [10.0.0.9        ]",
+    );
+    check_bytes(r#""%pI4 %pI4", (void *)(REC->saddr), ((u8 *)&REC->dest)"#, "192.168.1.2 10.0.0.9");
+    check_bytes(
+        r#""%*pbl %*pbl|%4phN", 66, REC->nodes, 2 * 1, REC->nodes, REC->saddr"#,
+        "0-1,3,64 0-1|c0a80102",
+    );
+    check_bytes(
+        r#""%s %s %s", __print_hex(REC->saddr, 3), __print_hex_str(REC->saddr, 2 + 2), __print_array(__get_dynamic_array(lengths), __get_dynamic_array_len(lengths) / sizeof(u16), sizeof(u16))"#,
+        "c0 a8 01 c0a80102 {0x7,0xabc}",
+    );
+    check_bytes(r#""%s", __get_bitmask(nodes)"#, "00000000,00000001,00000000,0000000b");
+    // More than the payload has.
+    check_bytes(r#""%s %s", __print_hex(REC->saddr, 5), __print_array(REC->saddr, 1, 8)"#, "? ?");
+}
+
+#[test]
+fn texts_of_the_kernel_are_found_by_their_address() {
+    check_bytes(
+        r#""%s [%12s] [%.3s] [%-12s]", REC->s, REC->s, REC->s, REC->s"#,
+        "rcu_preempt [ rcu_preempt] [rcu] [rcu_preempt ]",
+    );
+    check_bytes(
+        r#""%s %s %s", REC->dest ? REC->s : "none", (char *)0, REC->s + 1"#,
+        "rcu_preempt (null) 0xffffffff8281a586",
+    );
+    for (print_format, has_texts) in
+        [(r#""%s", REC->s"#, true), (r#""%p", REC->s"#, false), (r#""%s %d", "a", REC->dest"#, false)]
+    {
+        let text = format!("{BYTES}print fmt: {print_format}\n");
+        let format = Format::parse(&text).unwrap();
+        assert_eq!(PrintFormat::parse(&format).unwrap().has_texts(), has_texts, "{print_format}");
+    }
+}
+
+/// Formats with more than expressions: blocks of statements, functions of the kernel, members of structs.
+#[test]
+fn formats_of_the_running_kernel_are_understood() {
+    let Ok(tracefs) = perf_session::Tracefs::find(&perf_session::System::new()) else {
+        return eprintln!("skipped: tracefs cannot be read");
+    };
+    let Ok(tracepoints) = tracefs.matching("*:*") else {
+        return eprintln!("skipped: tracefs cannot be read");
+    };
+    let understood =
+        |text: &str| Format::parse(text).is_ok_and(|format| PrintFormat::parse(&format).is_some());
+    let refused: Vec<_> =
+        tracepoints.iter().filter(|tracepoint| !understood(tracepoint.format_text())).collect();
+    for tracepoint in &refused {
+        let text = tracepoint.format_text();
+        println!("{tracepoint}: {}", text.split("print fmt: ").nth(1).unwrap_or_default());
+        let is_of_addresses = ["%pI", "%pU", "%pM", "pbl", "__print_hex", "__print_array"]
+            .iter()
+            .any(|form| text.contains(form));
+        let has_more =
+            ["({", "msecs(", "__builtin_choose_expr", "(REC)"].iter().any(|form| text.contains(form));
+        assert!(!is_of_addresses || has_more, "{tracepoint}");
+    }
+    assert!(
+        refused.len() * 20 <= tracepoints.len(),
+        "{} of {} are not understood",
+        refused.len(),
+        tracepoints.len()
+    );
 }
 
 #[test]
 fn format_that_is_not_understood_is_refused() {
     for format in [
+        // What these lead to is not in the payload.
         r#""%pI4", REC->state"#,
-        r#""%s", __print_hex(REC->list, 4)"#,
+        r#""%pI4", 5"#,
+        r#""%pd", REC->list"#,
+        r#""%pI4"#,
+        r#""%s", __print_hex(REC->pid, 4)"#,
+        r#""%s", __print_array(REC->list, 2, REC->pid)"#,
+        r#""%d", sizeof(nothing)"#,
+        r#""%d", REC->list"#,
+        r#""%c", 'ab'"#,
+        r#""%c", 'a"#,
+        r#""%c", '"#,
         r#""%d", REC->nothing"#,
         r#""%d""#,
         r#""%d", 1, 2"#,
@@ -132,7 +242,7 @@ fn payload_that_is_truncated_prints_a_question_mark() {
     let text = text(r#""%s %d", REC->comm, REC->pid"#);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
     let mut out = Vec::new();
-    format.print(&payload(1, 1)[..12], None, &mut out);
+    format.print(&payload(1, 1)[..12], &KernelNames::default(), &mut out);
     assert_eq!(out, b"sort ?");
 }
 
@@ -142,12 +252,13 @@ proptest! {
         parts in prop::collection::vec(prop::sample::select(vec![
             "\"%d %s\"", ",", "REC->", "comm", "pid", "state", "list[", "]", "(", ")", "unsigned int", "1", "0x", "?", ":", "<<",
             "|", "__print_flags(", "__print_symbolic(", "{", "}", "\"a\"", "-", "/", "%", "*", "\"%*.*s%hhx\"", "__get_str(name)",
+            "\"%pI4%pISpc\"", "\"%*pbl%pU\"", "__print_hex(", "__print_array(", "&", "sizeof(u16)", "__get_dynamic_array(name)",
         ]), 0..20),
         raw in prop::collection::vec(any::<u8>(), 0..48),
     ) {
         let text = text(&parts.concat());
         if let Some(format) = Format::parse(&text).ok().as_ref().and_then(PrintFormat::parse) {
-            format.print(&raw, None, &mut Vec::new());
+            format.print(&raw, &KernelNames::default(), &mut Vec::new());
         }
     }
 }

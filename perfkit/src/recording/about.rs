@@ -52,6 +52,8 @@ pub(crate) struct About {
     lines: Vec<String>,
     /// The texts of the formats of tracepoints.
     formats: Vec<String>,
+    /// The file `printk_formats`.
+    printk_formats: Vec<u8>,
 }
 
 impl About {
@@ -159,6 +161,7 @@ impl About {
         if data.order.is_native() {
             let formats = data.systems.iter().flat_map(|system| system.formats.iter());
             self.formats.extend(formats.map(|format| String::from_utf8_lossy(format.0).into_owned()));
+            self.printk_formats = data.printk_formats.to_vec();
         }
     }
 
@@ -166,6 +169,11 @@ impl About {
     pub(crate) fn tracepoints(&self) -> Tracepoints<'_> {
         let parsed = self.formats.iter().filter_map(|text| Format::parse(text).ok());
         Tracepoints(parsed.map(|format| (format.id.into(), format)).collect())
+    }
+
+    /// Returns the file `printk_formats` of the recorded kernel: the texts at addresses that payloads have. Empty if unknown.
+    pub(crate) fn printk_formats(&self) -> &[u8] {
+        &self.printk_formats
     }
 
     /// Returns the lines about the machine and the program that recorded, if they are known.

@@ -10,11 +10,11 @@ use perf_abi::{Attr, SampleType};
 use perf_decode::tracepoint::Format;
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Resolver, UNKNOWN};
-use perf_symbols::{Kallsyms, Stack, StackEnd, UserSource};
+use perf_symbols::{Stack, StackEnd, UserSource};
 
 use crate::help;
 use crate::message::{note, shown};
-use crate::print_format::PrintFormat;
+use crate::print_format::{KernelNames, PrintFormat};
 use crate::recording::{
     FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
     reused,
@@ -73,9 +73,9 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let events: Vec<_> = events.collect::<io::Result<_>>()?;
     let names = about.events().map(|(name, _)| name.len());
     let finder = options.finder.finder(&about);
-    let mut formats = events.iter().filter_map(|event| event.print_format.as_ref());
-    let kallsyms =
-        (finder.is_local() && formats.any(PrintFormat::has_functions)).then(Kallsyms::of_this_kernel);
+    let formats = events.iter().filter_map(|event| event.print_format.as_ref());
+    let kernel = KernelNames::default().with_texts(about.printk_formats());
+    let kernel = if finder.is_local() { kernel.with_functions(formats) } else { kernel };
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
         // As the perf tool prints them.
@@ -83,8 +83,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         name_width: names.max().unwrap_or(0),
         has_ns: options.ns,
         payload: Vec::new(),
-        // Without them, addresses are printed: nothing is wrong.
-        kallsyms: kallsyms.and_then(Result::ok),
+        kernel,
         lines: FrameLines::default(),
         samples: Vec::new(),
         heads: Vec::new(),
@@ -206,8 +205,8 @@ struct Printer<'a> {
     has_ns: bool,
     /// The text of a payload.
     payload: Vec<u8>,
-    /// The functions in payloads.
-    kallsyms: Option<Kallsyms>,
+    /// The functions and texts in payloads.
+    kernel: KernelNames,
     lines: FrameLines,
     samples: Vec<Waiting>,
     heads: Vec<u8>,
@@ -337,7 +336,7 @@ impl Printer<'_> {
             let raw = sample.raw().unwrap_or_default();
             if let Some(print_format) = &event.print_format {
                 self.payload.clear();
-                print_format.print(raw, self.kallsyms.as_ref(), &mut self.payload);
+                print_format.print(raw, &self.kernel, &mut self.payload);
                 head.extend_from_slice(shown(OsStr::from_bytes(&self.payload)).as_bytes());
             } else if let Some(format) = event.format {
                 push(head, format_args!("{}", format.display(raw)));

@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use perf_decode::tracepoint::{Format, FormatError};
 use perf_decode::{Layout, Record, Sample};
 use perf_session::{EventLost, EventSetRecord, Scope, Syscall, SyscallJoiner, SyscallSummary, Tracepoint};
-use perf_symbols::Kallsyms;
 
 use super::entry::{Entry, Task};
 use super::names::Names;
@@ -16,7 +15,7 @@ use super::options::SummaryMode;
 use super::plan::{Calls, Plan};
 use super::{Options, json, summary, text};
 use crate::message::shown;
-use crate::print_format::PrintFormat;
+use crate::print_format::{KernelNames, PrintFormat};
 
 /// Prints what is traced.
 pub(super) struct Tracer<'p> {
@@ -27,7 +26,7 @@ pub(super) struct Tracer<'p> {
     tracepoints: Vec<Printed<'p>>,
     /// Index of the event of the first one.
     first_tracepoint: usize,
-    kallsyms: Option<Kallsyms>,
+    kernel: KernelNames,
     lines: Lines<'p>,
     /// The process of this program, if all tasks are traced.
     excluded: Option<u32>,
@@ -61,10 +60,10 @@ impl<'p> Printed<'p> {
     }
 
     /// Returns the text of a payload in one line.
-    fn text(&self, raw: &[u8], kallsyms: Option<&Kallsyms>) -> String {
+    fn text(&self, raw: &[u8], kernel: &KernelNames) -> String {
         let Some(print_format) = &self.print_format else { return self.format.display(raw).to_string() };
         let mut text = Vec::new();
-        print_format.print(raw, kallsyms, &mut text);
+        print_format.print(raw, kernel, &mut text);
         shown(OsStr::from_bytes(&text))
     }
 }
@@ -73,9 +72,8 @@ impl<'p> Tracer<'p> {
     pub(super) fn new(options: &'p Options, plan: &'p Plan, out: Box<dyn Write>) -> io::Result<Self> {
         let tracepoints = plan.tracepoints.iter().map(Printed::new).collect::<Result<Vec<_>, _>>();
         let tracepoints = tracepoints.map_err(io::Error::other)?;
-        let mut formats = tracepoints.iter().filter_map(|printed| printed.print_format.as_ref());
-        // Without them, addresses are printed: nothing is wrong.
-        let kallsyms = formats.any(PrintFormat::has_functions).then(Kallsyms::of_this_kernel);
+        let formats = tracepoints.iter().filter_map(|printed| printed.print_format.as_ref());
+        let kernel = KernelNames::of_this_kernel(formats);
         let summary = match options.summary_mode {
             SummaryMode::Thread => SyscallSummary::new(),
             SummaryMode::Total => SyscallSummary::with_capacity(0),
@@ -87,7 +85,7 @@ impl<'p> Tracer<'p> {
             summary,
             tracepoints,
             first_tracepoint: plan.first_tracepoint(),
-            kallsyms: kallsyms.and_then(Result::ok),
+            kernel,
             lines: Lines::new(options, out),
             excluded: options.target.is_on_cpus().then(std::process::id),
             lost: BTreeMap::new(),
@@ -129,8 +127,7 @@ impl<'p> Tracer<'p> {
         let tracepoint = record.index().and_then(|index| index.checked_sub(self.first_tracepoint));
         if let Some(printed) = tracepoint.and_then(|index| self.tracepoints.get(index)) {
             let raw = sample.raw().unwrap_or_default();
-            let text =
-                if self.options.json { String::new() } else { printed.text(raw, self.kallsyms.as_ref()) };
+            let text = if self.options.json { String::new() } else { printed.text(raw, &self.kernel) };
             let Printed { name, format, .. } = printed;
             let entry = Entry::Hit { time: record.time(), name, format, raw, text: &text };
             self.lines.write(&entry, Some((pid, tid, sample.cpu())));

@@ -86,6 +86,16 @@ impl Tracefs {
         Ok(self.system.directories(self.absolute(&format!("events/{category}")))?)
     }
 
+    /// Returns the file `printk_formats`: each text of the kernel that payloads of tracepoints have the address of, as
+    /// `0xffffffff8281a569 : "rcu_preempt"`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or the kernel does not have it.
+    pub fn printk_formats(&self) -> Result<Vec<u8>, TracefsError> {
+        Ok(self.read_bytes("printk_formats")?)
+    }
+
     /// Returns a tracepoint.
     ///
     /// # Errors
@@ -158,7 +168,6 @@ impl Tracefs {
     }
 
     /// Returns the bytes of a file below the mount point.
-    #[cfg(feature = "synthesize")]
     pub(crate) fn read_bytes(&self, file: &str) -> Result<Vec<u8>, FileError> {
         self.system.read_bytes(self.absolute(file))
     }

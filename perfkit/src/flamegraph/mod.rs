@@ -17,7 +17,7 @@ use palette::Palette;
 use svg::{Look, Picture};
 
 use crate::message::{note, shown};
-use crate::recording::{InputOptions, ProfileOptions, Profiled, Root, note_losses, single_event};
+use crate::recording::{InputOptions, ProfileOptions, Profiled, Root, losses, note_losses, single_event};
 use crate::{help, whole_file};
 
 /// Draw a recording as a flame graph: an SVG file for a browser
@@ -110,8 +110,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     }
     let mut result = written;
     for Input { path, profiled } in inputs {
-        let losses = profiled.profile.losses();
-        if options.diff.is_some() && !losses.is_empty() {
+        if options.diff.is_some() && !losses(&profiled.profile).0.is_empty() {
             note(format_args!("{}:", shown(&path)));
         }
         note_losses(&profiled.profile);

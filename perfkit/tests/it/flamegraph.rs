@@ -187,7 +187,10 @@ fn programs_of_different_names_are_compared() {
     let recorded = |name: &str| {
         let mut made = Made::new();
         made.comm(10, name.as_bytes());
-        made.map(10, 0x1000, b"/nonexistent/code", None);
+        made.kernel_function(KERNEL, b"function");
+        for _ in 0..300 {
+            made.sample(10, KERNEL + 16);
+        }
         made.sample(10, 0x1010);
         let path = folder.path(name);
         made.write(&path);
@@ -196,8 +199,10 @@ fn programs_of_different_names_are_compared() {
     let (old, new) = (recorded("app-old"), recorded("app-new"));
     let diff = |options: &[&str]| flamegraph(&[&["--diff", &old, &new, "-o", "-"], options].concat());
     let same = diff(&[]);
+    // Nothing is said of the name that each of them lacks.
+    assert!(same.stderr.is_empty(), "{same:?}");
     let texts = texts(&svg_of(same));
-    assert!(texts.contains("[code] (1 us, 100.00%; 0.00%)") && !texts.contains("gone"), "{texts}");
+    assert!(texts.contains("function (300 us, 99.67%; 0.00%)") && !texts.contains("gone"), "{texts}");
     let by_name = diff(&["--root", "comm"]);
     let errors = text(&by_name.stderr);
     assert!(errors.contains("--root none compares threads of different names"), "{errors}");

@@ -560,7 +560,9 @@ impl Resolver {
                 self.reused += u64::from(is_reused);
             }
         }
-        let mut query = Query::new(&self.spaces, pid, frame);
+        // A location is the looked-up address, whether a call returns after it or not.
+        let looked_up = StackFrame { address: addr, is_return_address: false, ..*frame };
+        let mut query = Query::new(&self.spaces, pid, &looked_up);
         if let Some(time) = time.filter(|_| self.has_monotonic_time) {
             query = query.with_monotonic_time(time);
         }

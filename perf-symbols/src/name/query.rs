@@ -18,6 +18,8 @@ pub struct Query {
     pub(super) target: Target,
     /// The instruction: for a return address, the byte before it.
     pub(super) addr: u64,
+    /// Bytes from there to the address of the frame.
+    pub(super) after_call: u64,
     pub(super) monotonic_time: Option<u64>,
 }
 
@@ -71,7 +73,7 @@ impl Query {
             Ok(Location::GuestKernel(_)) => Target::Unnamed(Unnamed::Guest),
             Err(reason) => Target::Unnamed(Unnamed::Unlocated(reason)),
         };
-        Self { pid, target, addr, monotonic_time: None }
+        Self { pid, target, addr, after_call: frame.address - addr, monotonic_time: None }
     }
 
     /// Sets the time of the sample in ns of `CLOCK_MONOTONIC`, which finds code in jitdump files that was there then. For
@@ -115,7 +117,8 @@ impl Symbols {
         &self.functions
     }
 
-    /// Returns the number of bytes from the start of the last function to the address.
+    /// Returns the number of bytes from the start of the last function to the address of the frame, also if that is a return
+    /// address, for which the call before it is looked up.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -123,6 +126,11 @@ impl Symbols {
     /// Returns why the functions have no lines, or inlined functions are missing, although the file has debug information.
     pub fn no_lines(&self) -> Option<NoLines> {
         self.no_lines
+    }
+
+    /// Moves the address up by this number of bytes.
+    pub(super) fn move_offset(&mut self, bytes: u64) {
+        self.offset = self.offset.saturating_add(bytes);
     }
 
     /// Sets the reason for no lines.

@@ -168,7 +168,10 @@ impl Worker {
                 }
             }
         }
-        for answer in &answers {
+        for (answer, query) in answers.iter_mut().zip(queries) {
+            if let Ok(symbols) = answer {
+                symbols.move_offset(query.after_call);
+            }
             self.counts.add(answer.as_ref().map_err(|reason| *reason));
         }
         answers

@@ -174,6 +174,9 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     std::fs::write(&path, "100000 20 first\n").expect("a perf map");
     assert_eq!(name(query(&spaces, 0x10_0010)), "first+16");
     assert_eq!(name(query(&spaces, 0x10_0030)), "[Err(NoPerfMap)]");
+    // A call returns after the function: the offset is the address's.
+    let after = StackFrame { mode: CpuMode::USER, address: 0x10_0020, is_return_address: true };
+    assert_eq!(name(Query::new(&spaces, pid, &after)), "first+32");
     // The runtime compiles one more.
     std::fs::write(&path, "100000 20 first\n100020 20 second\n").expect("a perf map");
     assert_eq!(name(query(&spaces, 0x10_0030)), "second+16");

@@ -291,12 +291,14 @@ impl Resolver {
     }
 
     /// Keeps less of files, for a program that runs for as long as what it observes: the symbols of 32 files, 192 MiB with the
-    /// names, and 64 MiB of unwind information. Recordings are read faster without it.
+    /// names, lines from files with at most 128 MiB of debug information, and 64 MiB of unwind information. Recordings are read faster
+    /// without it.
     ///
     /// Other limits are those of [`Symbolizer`] and [`Unwinder`] for [`with_symbolizer`](Self::with_symbolizer).
     #[must_use]
     pub fn with_small_caches(mut self) -> Self {
-        self.symbolizer = self.symbolizer.with_max_files(32).with_max_bytes(192 << 20);
+        self.symbolizer =
+            self.symbolizer.with_max_files(32).with_max_bytes(192 << 20).with_max_file_bytes(128 << 20);
         self.unwinder = self.unwinder.with_max_bytes(64 << 20);
         self
     }

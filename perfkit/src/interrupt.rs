@@ -7,14 +7,15 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use perf_session::System;
 use perf_session::sys::Waker;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Ctrl-C and the request to end.
-pub(crate) const INTERRUPTS: &[i32] = &[SIGINT, SIGTERM];
+/// Ctrl-C, the request to end, and the loss of the terminal.
+pub(crate) const INTERRUPTS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 
 /// Woken by the first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
 static INTERRUPTED: OnceLock<Waker> = OnceLock::new();
@@ -28,24 +29,42 @@ static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// Calls `f` in another thread for each of these signals from now on, in place of their default action. A command that was
 /// started from the same terminal receives `SIGINT` too.
 pub(crate) fn on_interrupt(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    on_each_interrupt(signals, move |_| f())
+}
+
+/// Calls `f` with the number of each of these signals. A hang-up that the parent ignores stays ignored, as `nohup` wants.
+fn on_each_interrupt(signals: &[i32], mut f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
     let waker = Waker::new()?;
     let interrupted = INTERRUPTED.get_or_init(|| waker);
-    on_signals(signals, move || {
+    let is_wanted = |signal: &i32| *signal != SIGHUP || !is_ignored(*signal);
+    let signals: Vec<i32> = signals.iter().copied().filter(is_wanted).collect();
+    on_signals(&signals, move |signal| {
         wake(interrupted);
-        f();
+        f(signal);
     })
+}
+
+/// Returns whether the process ignores a signal. `false` if that cannot be read.
+fn is_ignored(signal: i32) -> bool {
+    let status = System::new().read("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask.checked_shr(signal.unsigned_abs().saturating_sub(1)).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Calls `first` in another thread at the first of these signals, and ends the program at the second, after a call of
 /// `second`: for a command that does not end.
+///
+/// Hang-ups are not counted, because one terminal that is gone causes several: its shell sends one to its jobs, and the
+/// kernel sends another one when the shell exits. Each calls `first`.
 pub(crate) fn end_on_interrupt(
     signals: &[i32],
     first: impl Fn() + Send + 'static,
     second: impl Fn() + Send + 'static,
 ) -> io::Result<()> {
     let mut is_second = false;
-    on_interrupt(signals, move || {
-        if std::mem::replace(&mut is_second, true) {
+    on_each_interrupt(signals, move |signal| {
+        if signal != SIGHUP && std::mem::replace(&mut is_second, true) {
             second();
             std::process::exit(SECOND_INTERRUPT);
         }
@@ -54,13 +73,13 @@ pub(crate) fn end_on_interrupt(
 }
 
 /// Calls `f` in another thread for each signal of this number from now on, in place of its default action.
-pub(crate) fn on_signal(signal: i32, f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    on_signals(&[signal], f)
+pub(crate) fn on_signal(signal: i32, mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    on_signals(&[signal], move |_| f())
 }
 
-fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+fn on_signals(signals: &[i32], f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new(signals)?;
-    let wait = move || signals.forever().for_each(|_| f());
+    let wait = move || signals.forever().for_each(f);
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
 }
 

@@ -4,7 +4,8 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
@@ -12,6 +13,7 @@ use crate::support::recording::{Folder, perfkit, record};
 use perf_decode::Record;
 use perf_file::format::{Feature, record_type};
 use perf_file::{PerfData, Reader};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Burns more than the period of the samples, on any machine: each round is at least some instructions.
 const BURN: &str = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
@@ -124,28 +126,77 @@ fn existing_file_is_kept_as_old() {
     }
 }
 
+/// A recorder of a command that has started and burns until it is terminated. `None`, and the test is skipped, if the kernel
+/// permits no event.
+fn start_burning(mut recorder: Command, file: &Path) -> Option<Child> {
+    // It ends without the recorder, too.
+    let command = "echo started; while kill -0 $PPID 2>/dev/null; do :; done";
+    recorder.args(EVENTS).arg("-o").arg(file).args(["--", "sh", "-c", command]);
+    let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut started = [0; 8];
+    if child.stdout.as_mut().unwrap().read_exact(&mut started).is_err() {
+        crate::support::recording::skip_if_refused(&child.wait_with_output().unwrap());
+        return None;
+    }
+    Some(child)
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+#[track_caller]
+fn assert_finished(output: &Output, file: &Path) {
+    // The command got SIGTERM.
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    let bytes = fs::read(file).unwrap();
+    assert!(!PerfData::new(&bytes).unwrap().header().is_interrupted());
+    assert!(content(&bytes).programs.contains(&"sh".to_owned()));
+}
+
 #[test]
 fn interrupted_recording_ends_cleanly() {
     let folder = Folder::new();
     let file = folder.path("d.data");
-    // The command shows by its output that it runs, and then burns until it is terminated.
-    let command = "echo started; while :; do :; done";
-    let mut recorder = perfkit();
-    recorder.arg("record").args(EVENTS).arg("-o").arg(&file).args(["--", "sh", "-c", command]);
-    let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut started = [0; 8];
-    let has_started = child.stdout.as_mut().unwrap().read_exact(&mut started).is_ok();
-    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let output: Output = child.wait_with_output().unwrap();
-    if !has_started {
-        return crate::support::recording::skip_if_refused(&output);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut recorder = perfkit();
+        recorder.arg("record");
+        let Some(child) = start_burning(recorder, &file) else { return };
+        send(&child, signal);
+        assert_finished(&child.wait_with_output().unwrap(), &file);
     }
-    // The command got SIGTERM.
-    assert_eq!(output.status.code(), Some(143), "{output:?}");
-    let bytes = fs::read(&file).unwrap();
-    assert!(!PerfData::new(&bytes).unwrap().header().is_interrupted());
-    assert!(content(&bytes).programs.contains(&"sh".to_owned()));
+}
+
+#[test]
+fn repeated_hang_up_does_not_abort_the_end_of_a_recording() {
+    let folder = Folder::new();
+    let file = folder.path("d.data");
+    let mut recorder = perfkit();
+    recorder.arg("record");
+    let Some(child) = start_burning(recorder, &file) else { return };
+    // A shell sends it to its jobs when its terminal is gone, and the kernel sends it again when the shell exits.
+    for _ in 0..20 {
+        send(&child, Signal::HUP);
+    }
+    assert_finished(&child.wait_with_output().unwrap(), &file);
+}
+
+#[test]
+fn hang_up_that_the_parent_ignores_does_not_end_a_recording() {
+    let folder = Folder::new();
+    let file = folder.path("d.data");
+    let mut recorder = Command::new("nohup");
+    let program = perfkit();
+    recorder.arg(program.get_program()).arg("record");
+    let Some(child) = start_burning(recorder, &file) else { return };
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    // The lowest bit is of signal 1, SIGHUP.
+    assert_eq!(u64::from_str_radix(ignored, 16).unwrap() & 1, 1, "{status}");
+    send(&child, Signal::HUP);
+    send(&child, Signal::TERM);
+    assert_finished(&child.wait_with_output().unwrap(), &file);
 }
 
 #[test]

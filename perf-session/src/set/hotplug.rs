@@ -1,6 +1,6 @@
 use std::iter;
 
-use perf_sys::Event;
+use perf_sys::{Attr, AttrFlags, Clock, Event};
 
 use super::loss::monotonic;
 use super::opened::Opened;
@@ -273,6 +273,9 @@ impl EventSet {
                 continue;
             };
             let watch = hotplug.watch_of(cpu);
+            // The last record of a CPU with many is later than the last look.
+            let has_time = unit.leader().is_some_and(|leader| has_monotonic_time(leader.attr()));
+            let last_record = rings.ledger.last_time(unit.scope.of_ring()).filter(|_| has_time).unwrap_or(0);
             let is_alive = watch.is_some_and(|watch| !watch.is_dead);
             // The kernel moves the events of an uncore PMU to another CPU, or they die too.
             let moves = opened.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
@@ -289,6 +292,7 @@ impl EventSet {
                 continue;
             }
             let since = watch.map_or(hotplug.last_look, |watch| watch.at_ns);
+            let since = since.max(last_record);
             if let Some(unit) = opened.close_unit(index)? {
                 if let Some(was_on) = unit.running.was_on {
                     let (group, scope, turns) = (unit.group, unit.scope, opened.switch.turns());
@@ -320,6 +324,11 @@ impl EventSet {
     pub(super) fn forget_groups(&mut self, first: usize) {
         self.hotplug.before.retain(|before| before.group < first);
     }
+}
+
+/// Returns whether the times of an event's records are of the clock of gaps.
+fn has_monotonic_time(attr: &Attr) -> bool {
+    attr.flags.contains(AttrFlags::USE_CLOCKID) && attr.clockid == Clock::MONOTONIC
 }
 
 /// The outcome of opening what is missing on a CPU.

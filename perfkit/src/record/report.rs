@@ -94,12 +94,8 @@ fn loss(loss: &Loss) -> String {
 }
 
 fn gap(gap: &Gap) -> String {
-    match gap.to {
-        Some(to) => format!(
-            "{}: not recorded for {}, while offline",
-            gap.scope,
-            duration(to.saturating_sub(gap.from))
-        ),
+    match gap.at_most() {
+        Some(ns) => format!("{}: not recorded for at most {}, while offline", gap.scope, duration(ns)),
         None => format!("{}: not recorded after it went offline", gap.scope),
     }
 }

@@ -22,7 +22,7 @@ use crate::message::note;
 /// Longest time for which records of a rare event stay in a ring.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time between two looks for CPUs while all CPUs of the recording are offline.
+/// Time between two looks for CPUs while one of the recording is offline.
 const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A recording in progress.
@@ -153,7 +153,7 @@ impl<'s> Session<'s> {
                 // All CPUs are offline, and may return.
                 thread::sleep(OFFLINE_INTERVAL);
             }
-            if self.follows_cpus && last_look.elapsed() >= INTERVAL {
+            if self.follows_cpus && last_look.elapsed() >= self.look_interval() {
                 self.look_for_cpus()?;
                 last_look = Instant::now();
             }
@@ -167,7 +167,15 @@ impl<'s> Session<'s> {
     fn timeout(&self) -> Duration {
         let switched_at = self.switched_at.map(|(time, _)| time);
         let next = self.enabled_at.into_iter().chain(switched_at).min();
-        next.map_or(INTERVAL, |time| time.saturating_duration_since(Instant::now()).min(INTERVAL))
+        let longest = self.look_interval();
+        next.map_or(longest, |time| time.saturating_duration_since(Instant::now()).min(longest))
+    }
+
+    /// Returns the time between two looks for CPUs: short while one is offline, because nothing is recorded there between
+    /// its return and the look.
+    fn look_interval(&self) -> Duration {
+        let is_missing = self.follows_cpus && !self.source.set.offline().is_empty();
+        if is_missing { OFFLINE_INTERVAL } else { INTERVAL }
     }
 
     /// Begins the next part of the output.

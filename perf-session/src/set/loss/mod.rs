@@ -103,7 +103,7 @@ pub enum LossKind {
 /// A time in which a CPU of a set had no events, because it was offline.
 ///
 /// The times are in ns of `CLOCK_MONOTONIC`. They enclose the gap: `from` is the last time at which the
-/// events were known to count.
+/// events were known to count, by a look at the CPU or, if their times are of this clock, by their last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The CPU.
@@ -112,6 +112,17 @@ pub struct Gap {
     pub from: u64,
     /// The time after which the events count again, or `None` while the CPU is without them.
     pub to: Option<u64>,
+}
+
+impl Gap {
+    /// Returns the longest time in ns for which the CPU can have been without events; `None` while it still is. The true
+    /// time is shorter by what the CPU recorded after `from`.
+    pub const fn at_most(&self) -> Option<u64> {
+        match self.to {
+            Some(to) => Some(to.saturating_sub(self.from)),
+            None => None,
+        }
+    }
 }
 
 /// The losses of a [`LossLedger`](crate::LossLedger), as an error.
@@ -220,6 +231,11 @@ impl LossLedger {
     pub(in crate::set) fn end_ring(&mut self, scope: Scope) {
         let rings = self.rings.iter_mut().filter(|ring| ring.scope == scope);
         rings.for_each(|ring| ring.is_current = false);
+    }
+
+    /// Returns the time of the last record of the ring into which events of this scope write, in ns of the events' clock.
+    pub(in crate::set) fn last_time(&self, scope: Scope) -> Option<u64> {
+        self.rings.iter().rfind(|ring| ring.is_current && ring.scope == scope)?.last
     }
 
     fn ring(&self, key: RingKey) -> Option<&RingState> {

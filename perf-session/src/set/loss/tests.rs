@@ -146,6 +146,24 @@ fn gap_is_a_loss_until_it_ends_and_after() {
 }
 
 #[test]
+fn gap_is_at_most_the_time_between_what_is_known() {
+    let scope = Scope::cpu(5);
+    assert_eq!(Gap { scope, from: 10, to: Some(30) }.at_most(), Some(20));
+    assert_eq!(Gap { scope, from: 10, to: None }.at_most(), None);
+}
+
+#[test]
+fn last_time_of_a_scope_is_that_of_its_current_ring() {
+    let (mut ledger, key) = ledger();
+    assert_eq!(ledger.last_time(key.scope()), None);
+    note(&mut ledger, key, &record(RecordType::SWITCH, &[], 100));
+    assert_eq!(ledger.last_time(key.scope()), Some(100));
+    ledger.end_ring(key.scope());
+    ledger.add_ring(key.scope());
+    assert_eq!(ledger.last_time(key.scope()), None);
+}
+
+#[test]
 fn late_records_are_no_loss() {
     let mut ledger = ledger().0;
     let late =

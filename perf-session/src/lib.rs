@@ -45,6 +45,7 @@
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
+//! | follow the tasks that the observed tasks start | [`EventSet::observed_tasks`] |
 //! | let another program enable and disable the events | [`Control`], [`EventSetOptions::deferred`], [`EventSet::enable_events`] |
 //! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
 //! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Diagnosis`] |
@@ -89,8 +90,8 @@ pub use names::{
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
-    MappedRings, Metric, MetricKind, Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError,
-    SpawnMisuse, map_largest, map_largest_ring,
+    MappedRings, Metric, MetricKind, ObservedTasks, Refreshed, RingKey, RingSize, Scope, ScopeCount,
+    SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
 };
 #[cfg(feature = "syscalls")]
 pub use syscalls::{
@@ -100,7 +101,7 @@ pub use syscalls::{
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology, FileError,
     Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System, TimeSource, choose_clock,
-    clocks_of, mappings_of, threads_of,
+    clocks_of, mappings_of, process_of, threads_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

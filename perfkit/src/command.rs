@@ -140,6 +140,11 @@ impl RunningCommand {
         self.0.wait()
     }
 
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     fn pid(&self) -> io::Result<Pid> {
         let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
         pid.ok_or_else(|| io::Error::other("the command's process id is 0 or above 2147483647"))

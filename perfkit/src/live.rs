@@ -6,12 +6,10 @@ use std::path::Path;
 
 use perf_abi::regs::Architecture;
 use perf_profile::{Collector, Resolver};
-use perf_session::System;
 use perf_session::synthesize::Synthesizer;
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
 use crate::programs;
-use crate::target::TargetOptions;
 
 /// Returns a resolver for samples of this machine, whose memory and open files have limits.
 pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
@@ -22,14 +20,12 @@ pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
     Ok(resolver.with_monotonic_time(true).with_small_caches())
 }
 
-/// Adds the records of what runs already: of the kernel, the BPF programs and the processes of the target, or all of them.
+/// Adds the records of what runs already: of the kernel, the BPF programs and these processes, or all of them without a list.
 /// Returns what could not be read.
 pub(crate) fn add_running(
     synthesizer: &mut Synthesizer,
-    system: &System,
-    target: &TargetOptions,
+    processes: Option<&BTreeSet<u32>>,
     has_kernel: bool,
-    has_all: bool,
 ) -> io::Result<Vec<String>> {
     let mut notes = Vec::new();
     if let Err(error) = synthesizer.kernel() {
@@ -40,23 +36,16 @@ pub(crate) fn add_running(
         Ok(programs) => synthesizer.bpf_programs(programs),
         Err(error) => notes.push(format!("the names of BPF programs are missing: {error}")),
     }
-    if has_all || target.is_on_cpus() {
-        synthesizer.processes()?;
-    } else {
-        // Several threads may be of one process.
-        let processes: BTreeSet<_> = target.tasks().iter().map(|&task| process_of(system, task)).collect();
-        for process in processes {
-            synthesizer.process(process);
+    match processes {
+        None => drop(synthesizer.processes()?),
+        Some(processes) => {
+            for &process in processes {
+                // One that has exited meanwhile has no records.
+                synthesizer.process(process);
+            }
         }
     }
     Ok(notes)
-}
-
-/// Returns the process of a thread.
-fn process_of(system: &System, tid: u32) -> u32 {
-    let status = system.read(format!("/proc/{tid}/status")).unwrap_or_default();
-    let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    process.and_then(|pid| pid.trim().parse().ok()).unwrap_or(tid)
 }
 
 /// Forgets processes whose exit is among records that were lost.

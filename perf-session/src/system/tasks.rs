@@ -109,6 +109,14 @@ pub fn threads_of(system: &System, pid: u32) -> Result<Vec<u32>, FileError> {
     Ok(threads)
 }
 
+/// Returns the process of thread `tid`; `None` if it has exited.
+pub fn process_of(system: &System, tid: u32) -> Option<u32> {
+    // The name of the thread, in the first line, may be any bytes.
+    let status = system.read_bytes(format!("/proc/{tid}/status")).ok()?;
+    let process = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Tgid:"))?;
+    std::str::from_utf8(process).ok()?.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +143,18 @@ mod tests {
         for line in ["", "1000", "3000-1000 r-xp 0 0:0 0 /a", "x-y r-xp 0 0:0 0", "1-2 r-xp 0 0:0 z"] {
             assert_eq!(Mapping::parse(line.as_bytes()), None, "{line}");
         }
+    }
+
+    #[test]
+    fn process_of_a_thread_is_in_its_status() {
+        let system = System::new();
+        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        assert_eq!(process_of(&system, tid), Some(std::process::id()));
+        assert_eq!(process_of(&System::at("/nonexistent"), tid), None);
+        let tree = crate::system::tree::Tree::new();
+        // A thread may have any name but one with a newline, which is escaped.
+        tree.file("/proc/8/status", b"Name:\t\xffTgid:\\n\nTgid:\t7\n");
+        assert_eq!(process_of(tree.system(), 8), Some(7));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::io;
 use std::path::PathBuf;
 
 use perf_file::writer::{Features, Inventory, Writer};
-use perf_session::System;
 use perf_session::synthesize::Synthesizer;
 use perf_session::sys::decode::Window;
 use perf_session::sys::{AttrFlags, RecordType};
+use perf_session::{ObservedTasks, System};
 
 use super::features::add_results;
 use super::losses::Lost;
@@ -39,7 +39,6 @@ pub(super) struct Files {
     malformed: u64,
     /// Number of complete files that were renamed.
     switched: u64,
-    has_begun: bool,
     /// Those of them that are kept.
     kept: VecDeque<PathBuf>,
 }
@@ -64,7 +63,6 @@ impl Files {
             samples: 0,
             malformed: 0,
             switched: 0,
-            has_begun: false,
             kept: VecDeque::new(),
         }
     }
@@ -79,9 +77,7 @@ impl Files {
         }
         self.place = Some((output.place(), output.handle()?));
         let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
-        // What a command has started since, or is left when the rings are copied, is known from /proc alone.
-        let is_late = std::mem::replace(&mut self.has_begun, true) || self.options.switch.is_overwrite();
-        synthesize(&mut synthesizer, &self.system, &self.options, source, is_late, notes)?;
+        synthesize(&mut synthesizer, &self.options, source, notes)?;
         let writer = output
             .start(&source.described.events, &self.features, self.options.compression)
             .and_then(|writer| write_start(writer, &synthesizer))?;
@@ -187,7 +183,7 @@ impl Files {
 impl Sink for Files {
     fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
         let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
-        let Source { set, described, losses, layout, .. } = source;
+        let Source { set, described, losses, tasks, layout, .. } = source;
         let (rings, ledger) = set.rings_and_ledger()?;
         let (mut is_empty, mut has_lost) = (true, false);
         for (key, batch) in rings.ready() {
@@ -198,6 +194,9 @@ impl Sink for Files {
                 window_has_lost |= record.kind() == RecordType::LOST;
                 let event = event_of(described, record, layout);
                 ledger.note_record(*key, record, layout, event);
+                if let Some(tasks) = tasks {
+                    tasks.note_record(record, layout);
+                }
             });
             if window_has_lost && losses.are_counted {
                 has_lost = true;
@@ -265,13 +264,11 @@ fn write_start(mut writer: Writer<Stream>, synthesizer: &Synthesizer) -> perf_fi
     Ok(writer)
 }
 
-/// Adds the records of what is there before the recording, or before a later part of it: then of all processes.
+/// Adds the records of what is there before the recording, or before a later part of it.
 pub(super) fn synthesize(
     synthesizer: &mut Synthesizer,
-    system: &System,
     options: &Options,
     source: &Source,
-    is_late: bool,
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
     if options.all_cgroups
@@ -281,6 +278,7 @@ pub(super) fn synthesize(
     }
     let mut events = source.described.events.iter();
     let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
-    notes.extend(live::add_running(synthesizer, system, &options.target, has_kernel, is_late)?);
+    let processes = source.tasks.as_ref().map(ObservedTasks::processes);
+    notes.extend(live::add_running(synthesizer, processes.as_ref(), has_kernel)?);
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use perf_session::RingKey;
-use perf_session::sys::RawRecord;
 use perf_session::sys::decode::Window;
+use perf_session::sys::{RawRecord, RecordType, SampleLayout};
+use perf_session::{ObservedTasks, RingKey};
 
 use super::Failure;
 use super::file::Files;
@@ -16,12 +16,11 @@ pub(super) struct FlightRecorder {
     files: Files,
     /// The head of the last snapshot of each ring.
     heads: HashMap<RingKey, u64>,
-    words: Vec<u64>,
 }
 
 impl FlightRecorder {
     pub(super) fn new(files: Files) -> Self {
-        Self { files, heads: HashMap::new(), words: Vec::new() }
+        Self { files, heads: HashMap::new() }
     }
 
     /// Returns the files, for the report.
@@ -29,10 +28,22 @@ impl FlightRecorder {
         &self.files
     }
 
-    /// Writes one file, with what was there now as if it was there before.
+    /// Writes one file, which begins with the state of the tasks now.
     fn snapshot(&mut self, source: &mut Source, is_part: bool) -> Result<(), Failure> {
+        let copies = self.copy(source)?;
         self.files.begin(source, &mut Vec::new())?;
-        for (key, mut snapshot) in source.set.snapshots()? {
+        for words in &copies {
+            self.files.write(Window::from_slices(words, &[]))?;
+        }
+        self.files.complete(source, is_part)
+    }
+
+    /// Copies the records that each ring has since the last snapshot, the oldest first. Notes the tasks that have them: those
+    /// of their forks may be overwritten.
+    fn copy(&mut self, source: &mut Source) -> Result<Vec<Vec<u64>>, Failure> {
+        let mut copies = Vec::new();
+        let Source { set, tasks, layout, .. } = source;
+        for (key, mut snapshot) in set.snapshots()? {
             let head = snapshot.head();
             // A ring is written downwards.
             let new = self.heads.insert(key, head).unwrap_or(0).wrapping_sub(head);
@@ -43,12 +54,28 @@ impl FlightRecorder {
                 left = rest;
                 records.push(record);
             }
-            self.words.clear();
-            records.iter().rev().for_each(|record| self.words.extend_from_slice(record.words()));
-            self.files.write(Window::from_slices(&self.words, &[]))?;
+            let mut words = Vec::new();
+            for record in records.iter().rev() {
+                words.extend_from_slice(record.words());
+                if let Some(tasks) = tasks {
+                    note_task(tasks, *record, layout);
+                }
+            }
+            copies.push(words);
         }
-        self.files.complete(source, is_part)
+        Ok(copies)
     }
+}
+
+/// Notes the task of a record of a set of tasks.
+fn note_task(tasks: &mut ObservedTasks, record: RawRecord<'_>, layout: &SampleLayout) {
+    if record.kind() == RecordType::SAMPLE
+        && let Ok(sample) = record.sample_head(layout)
+        && let (Some(pid), Some(tid)) = (sample.pid(), sample.tid())
+    {
+        tasks.add(pid, tid);
+    }
+    tasks.note_record(record, layout);
 }
 
 impl Sink for FlightRecorder {

@@ -159,13 +159,14 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
     let mut notes = std::mem::take(&mut plan.notes);
+    let tasks = (!options.target.is_on_cpus()).then(|| set.observed_tasks(&system));
     let (source, mut out);
     if options.profiles.is_used() {
-        source = Source::new(set, described);
+        source = Source::new(set, described, tasks);
         out = Out::Profiles(Profiles::start(options, &system, &source, &mut notes)?);
     } else {
         let features = described.features(&system, &mut notes);
-        source = Source::new(set, described);
+        source = Source::new(set, described, tasks);
         let files = Files::new(options, system, features);
         out = if options.switch.is_overwrite() {
             Out::FlightRecorder(Box::new(FlightRecorder::new(files)))

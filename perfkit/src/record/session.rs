@@ -121,11 +121,14 @@ impl<'s> Session<'s> {
             // The recording has standard output.
             command.stdout(Stdio::from(io::stderr()));
         }
-        Ok(Some(if is_for_command {
-            command::start(&mut command, &mut self.source.set, true)?
-        } else {
-            command::spawn(&mut command)?
-        }))
+        if !is_for_command {
+            return Ok(Some(command::spawn(&mut command)?));
+        }
+        let running = command::start(&mut command, &mut self.source.set, true)?;
+        if let Some(tasks) = &mut self.source.tasks {
+            tasks.add(running.id(), running.id());
+        }
+        Ok(Some(running))
     }
 
     fn record(&mut self, inbox: &Inbox, options: &Options) -> Result<End, Failure> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout};
-use perf_session::{EventSet, LossLedger};
+use perf_session::{EventSet, LossLedger, ObservedTasks};
 
 use super::Failure;
 use super::features::Described;
@@ -15,6 +15,8 @@ pub(super) struct Source {
     pub(super) set: EventSet,
     pub(super) described: Described,
     pub(super) losses: Losses,
+    /// The tasks that are recorded now; `None` if all tasks of CPUs are.
+    pub(super) tasks: Option<ObservedTasks>,
     /// The attr of the first event, which writes the side-band records.
     pub(super) attr: Attr,
     /// The layout of the first event. The times of all events are at the same place.
@@ -40,10 +42,10 @@ pub(super) trait Sink {
 }
 
 impl Source {
-    pub(super) fn new(set: EventSet, described: Described) -> Self {
+    pub(super) fn new(set: EventSet, described: Described, tasks: Option<ObservedTasks>) -> Self {
         let attr = described.events.first().map(|event| event.attr).unwrap_or_default();
         let (losses, layout) = (Losses::new(&set), SampleLayout::new(&attr));
-        Self { set, described, losses, attr, layout }
+        Self { set, described, losses, tasks, attr, layout }
     }
 
     /// Closes the events, and returns what was lost.

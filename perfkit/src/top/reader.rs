@@ -210,7 +210,9 @@ impl Tally {
         let layout = SampleLayout::new(&attr);
         let mut synthesizer = Synthesizer::new(&system, &attr);
         let has_kernel = !set.is_user_only();
-        let notes = live::add_running(&mut synthesizer, &system, &options.target, has_kernel, false)?;
+        let is_of_tasks = !options.target.is_on_cpus();
+        let processes = is_of_tasks.then(|| set.observed_tasks(&system).processes());
+        let notes = live::add_running(&mut synthesizer, processes.as_ref(), has_kernel)?;
         notes.iter().for_each(note);
         for record in synthesizer.records().records().flatten() {
             self.add(record.decode(&layout).as_ref().ok(), None);

@@ -7,6 +7,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::support::recording::{Folder, perfkit, record, skip_if_refused};
 use perf_decode::Record;
@@ -132,22 +134,107 @@ fn signal_and_snapshot_begin_files_that_stand_alone() {
     }
 }
 
+/// A shell that has started `yes`, and burns until this test has seen enough.
+const PARTS: &str = "yes >/dev/null & i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; kill $!";
+
+/// Fails unless each file with samples describes the processes of [`PARTS`], and none has another process.
+#[track_caller]
+fn assert_describes_only_its_tasks(folder: &Path, errors: &str) {
+    let contents = contents(folder);
+    let allowed = ["sh", "yes", "kill"].map(str::to_owned).into();
+    for content in &contents {
+        assert!(content.names.is_subset(&allowed), "{:?}: {errors}", content.names);
+    }
+    // The first describes them by the records of their start, and the last may begin after their end.
+    let middle = &contents[..contents.len() - 1];
+    let has_all = |content: &Content| ["sh", "yes"].iter().all(|name| content.names.contains(*name));
+    assert!(middle.iter().all(|content| has_all(content) && content.mappings > 3), "{middle:?}: {errors}");
+}
+
 #[test]
-fn each_file_of_a_command_has_its_name_and_mappings() {
+fn each_part_of_a_command_describes_its_processes_and_no_other() {
+    for switch in ["--every=150ms", "--switch-output=60K"] {
+        let folder = Folder::new();
+        let file = folder.path("perf.data");
+        let options = ["-e", "task-clock", "-c", "100000", "-m", "4", switch, "-o", file.to_str().unwrap()];
+        let Some(output) = record(&[&options[..], &["--", "sh", "-c", PARTS]].concat()) else { return };
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(fs::read_dir(folder.path("")).unwrap().count() > 2, "{switch}: {errors}");
+        assert_describes_only_its_tasks(&folder.path(""), &errors);
+    }
+}
+
+#[test]
+fn parts_are_about_as_large_as_the_limit() {
     let folder = Folder::new();
     let file = folder.path("perf.data");
-    let options =
-        ["-e", "task-clock", "-c", "1000000", "--every", "200ms", "-o", file.to_str().unwrap(), "--"];
-    let burn = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done";
-    let Some(output) = record(&[&options[..], &["sh", "-c", burn]].concat()) else { return };
-    let contents = contents(&folder.path(""));
-    assert!(contents.len() > 1, "{output:?}");
-    for content in contents {
-        assert!(
-            content.samples == 0 || (content.names.contains("sh") && content.mappings > 1),
-            "{content:?}"
-        );
+    let options = ["-e", "task-clock", "-c", "100000", "-m", "4", "--switch-output=100K", "-o"];
+    let options = [&options[..], &[file.to_str().unwrap(), "--", "sh", "-c", PARTS]].concat();
+    if record(&options).is_none() {
+        return;
     }
+    let sizes: Vec<u64> = fs::read_dir(folder.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().len())
+        .collect();
+    assert!(sizes.len() > 2, "{sizes:?}");
+    // What all rings hold, and the description of the machine.
+    let most = 102_400 + 4 * 4096 * thread::available_parallelism().unwrap().get() as u64 + 40_000;
+    assert!(sizes.iter().all(|size| *size <= most), "{sizes:?}, at most {most}");
+}
+
+#[test]
+fn snapshot_of_a_command_describes_its_processes_and_no_other() {
+    let folder = Folder::new();
+    let (file, ready) = (folder.path("data/perf.data"), folder.path("ready"));
+    fs::create_dir(folder.path("data")).unwrap();
+    // Its own forks are overwritten when the snapshot is taken.
+    let forks = "i=0; while [ $i -lt 2000 ]; do (:); i=$((i+1)); done";
+    let script = format!("(yes >/dev/null 2>&1 & echo $! >yes); {forks}; echo >ready; exec sleep 60");
+    let mut command = perfkit();
+    command.args(["record", "-e", "task-clock", "-c", "1000000", "-m", "1", "--overwrite", "-o"]).arg(&file);
+    command.args(["--", "sh", "-c", &script]).current_dir(folder.path("")).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while !ready.exists() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    if let Ok(yes) = fs::read_to_string(folder.path("yes")) {
+        kill_process(Pid::from_raw(yes.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+    }
+    if !ready.exists() {
+        return skip_if_refused(&output);
+    }
+    let contents = contents(&folder.path("data"));
+    let [snapshot] = &contents[..] else { panic!("{contents:?}") };
+    let allowed = ["sh", "yes", "sleep"].map(str::to_owned).into();
+    assert!(snapshot.samples > 0 && snapshot.names.is_subset(&allowed), "{snapshot:?}");
+    // An orphan, whose parent has exited.
+    assert!(snapshot.names.contains("yes"), "{snapshot:?}");
+}
+
+#[test]
+fn each_part_of_a_process_describes_it_and_no_other() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "yes >/dev/null & echo $!; wait"]).stdout(Stdio::piped());
+    let mut shell = shell.spawn().unwrap();
+    let mut yes = String::new();
+    BufReader::new(shell.stdout.take().unwrap()).read_line(&mut yes).unwrap();
+    let pids = format!("{},{}", shell.id(), yes.trim());
+    let mut command = perfkit();
+    command.args(["record", "-e", "task-clock", "-c", "1000000", "-p", &pids, "--every=100ms", "-o"]);
+    let output = command.arg(&file).args(["--", "sleep", "1"]).output().unwrap();
+    kill_process(Pid::from_raw(yes.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+    shell.wait().unwrap();
+    if !output.status.success() {
+        return skip_if_refused(&output);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(fs::read_dir(folder.path("")).unwrap().count() > 2, "{errors}");
+    assert_describes_only_its_tasks(&folder.path(""), &errors);
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Profiles {
         let folder = options.folder()?.map(Folder::open).transpose()?;
         let push = options.profiles.push.clone().map(Push::start).transpose()?;
         let mut synthesizer = Synthesizer::new(system, &source.attr);
-        synthesize(&mut synthesizer, system, options, source, false, notes)?;
+        synthesize(&mut synthesizer, options, source, notes)?;
         let mut worker = Worker::new(source, folder, push)?;
         worker.add(synthesizer.records().as_words());
         let hand_over = HandOver::default();

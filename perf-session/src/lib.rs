@@ -44,6 +44,7 @@
 //! | count user space only, or only where the kernel is not permitted | [`EventSetOptions::user_only`], [`user_only_if_refused`](EventSetOptions::user_only_if_refused) |
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
+//! | store the records of rings | [`EventSet::rings_and_ledger`], [`EventSet::sample_repair`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
 //! | follow the tasks that the observed tasks start | [`EventSet::observed_tasks`] |
 //! | let another program enable and disable the events | [`Control`], [`EventSetOptions::deferred`], [`EventSet::enable_events`] |
@@ -90,8 +91,8 @@ pub use names::{
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
-    MappedRings, Metric, MetricKind, ObservedTasks, Refreshed, RingKey, RingSize, Scope, ScopeCount,
-    SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
+    MappedRings, Metric, MetricKind, ObservedTasks, Refreshed, RepairedSamples, RingKey, RingSize,
+    SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
 };
 #[cfg(feature = "syscalls")]
 pub use syscalls::{

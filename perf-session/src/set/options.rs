@@ -153,8 +153,9 @@ impl EventSetOptions {
     /// tracepoint may count more than 1 at a hit (kernel errata), nanoseconds for example.
     ///
     /// The kernel may write the id of a foreign event into the samples of a software event, if another
-    /// program samples it too (kernel errata). Such a record has no known event, and is decoded only if all
-    /// events of the ring have one layout: give the events that sample one sample type.
+    /// program samples it too (kernel errata). [`EventSetRecord`](super::EventSetRecord) and
+    /// [`SampleRepair`](super::SampleRepair) find the event if only one event of the ring can have such samples. The samples of
+    /// several have no known event, and are decoded only if all events of the ring have one layout.
     ///
     /// The events of a task that follow new tasks are opened for each CPU, because the kernel maps no ring for
     /// an inherited event on any CPU.

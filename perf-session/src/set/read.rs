@@ -151,11 +151,11 @@ impl EventSet {
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
     ) -> Result<(DrainStats, ControlFlow<B>), EventSetError> {
-        let Rings { set, ledger, index, .. } = &mut self.rings;
+        let Rings { set, ledger, index, shared, .. } = &mut self.rings;
         let rings = set.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.try_drain_sorted(|record| {
             ledger.note(&record);
-            consume(EventSetRecord { record, index })
+            consume(EventSetRecord { record, index, shared })
         })?;
         self.rings.note_damage();
         Ok(drained)
@@ -193,11 +193,11 @@ impl EventSet {
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
     ) -> Result<(DrainStats, ControlFlow<B>), EventSetError> {
-        let Rings { set, ledger, index, .. } = &mut self.rings;
+        let Rings { set, ledger, index, shared, .. } = &mut self.rings;
         let rings = set.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.try_flush_sorted(|record| {
             ledger.note(&record);
-            consume(EventSetRecord { record, index })
+            consume(EventSetRecord { record, index, shared })
         })?;
         self.rings.note_damage();
         Ok(drained)

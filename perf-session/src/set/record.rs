@@ -1,10 +1,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use perf_sys::decode::Result;
-use perf_sys::{Event, RawRecord, Record, SampleLayout, SortedRecord};
+use perf_sys::decode::{Error, Result};
+use perf_sys::{Event, RawRecord, Record, RecordType, SampleLayout, SortedRecord};
 
 use super::rings::EventIndex;
+use super::sample_repair::{Owner, SharedSamples};
 use super::{RingKey, Scope};
 
 /// A record of [`EventSet::drain_sorted`](crate::EventSet::drain_sorted), with its origin.
@@ -12,6 +13,7 @@ use super::{RingKey, Scope};
 pub struct EventSetRecord<'r> {
     pub(super) record: SortedRecord<'r, RingKey>,
     pub(super) index: &'r EventIndex,
+    pub(super) shared: &'r SharedSamples,
 }
 
 impl<'r> EventSetRecord<'r> {
@@ -34,10 +36,14 @@ impl<'r> EventSetRecord<'r> {
     ///
     /// # Errors
     ///
-    /// The record is malformed, or no layout is known for its id, as [`SortedRecord::decode`] says.
+    /// The record is malformed, or no layout is known for its id, as [`SortedRecord::decode`] says, and several events may
+    /// have written it.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r, &'r SampleLayout>> {
-        self.record.decode()
+        match (self.record.decode(), self.owner()) {
+            (Err(Error::UnknownId { .. }), Some(owner)) => self.raw().decode(&owner.layout),
+            (decoded, _) => decoded,
+        }
     }
 
     /// Returns the time by which the record was sorted, in ns of the events' clock.
@@ -57,8 +63,20 @@ impl<'r> EventSetRecord<'r> {
     }
 
     /// Returns the index of the record's logical event in the order of the options.
+    ///
+    /// A sample with an unknown id is of the one event of the ring whose samples may have it: kernel errata, "Id and time of
+    /// another software event". `None` if there are several.
     pub fn index(&self) -> Option<usize> {
-        self.index.find(self.event()?)
+        match self.event() {
+            Some(event) => self.index.find(event),
+            None => self.owner().map(|owner| owner.index),
+        }
+    }
+
+    /// Returns the event that wrote a sample whose id is unknown.
+    fn owner(&self) -> Option<&'r Owner> {
+        let is_foreign = self.event().is_none() && self.raw().kind() == RecordType::SAMPLE;
+        if is_foreign { self.shared.find(self.scope()) } else { None }
     }
 
     /// Returns the record as the [`RingSet`](perf_sys::RingSet) delivers it.

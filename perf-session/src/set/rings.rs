@@ -6,6 +6,7 @@ use perf_sys::{Event, RingSet, SnapshotRing};
 
 use super::loss::LossLedger;
 use super::opened::Opened;
+use super::sample_repair::SharedSamples;
 use super::sized_rings::{RingSize, map_largest, map_largest_snapshots};
 use super::unit::Unit;
 use super::{EventError, EventSetError, EventSetEvent, RingKey};
@@ -18,6 +19,7 @@ pub(super) struct Rings {
     pub(super) snapshots: Vec<(RingKey, SnapshotRing)>,
     pub(super) ledger: LossLedger,
     pub(super) index: EventIndex,
+    pub(super) shared: SharedSamples,
     /// The size of all rings, known since the first were mapped.
     pub(super) size: Option<RingSize>,
 }
@@ -29,6 +31,7 @@ impl Rings {
             snapshots: Vec::new(),
             ledger: LossLedger::default(),
             index: EventIndex::default(),
+            shared: SharedSamples::default(),
             size: None,
         }
     }
@@ -39,6 +42,7 @@ impl Rings {
         let units = opened.units.get(first..).unwrap_or_default();
         let events = || units.iter().flat_map(|unit| opened.events_of(unit));
         events().for_each(|open| self.index.add(open.event, open.index));
+        self.shared = SharedSamples::new(opened);
         let (Some(rings), Some(asked)) = (&mut self.set, opened.options.ring_pages.clone()) else {
             return Ok(());
         };

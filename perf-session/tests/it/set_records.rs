@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::set::{open_or_skip, sideband, software, switch, switches, tid};
+use perf_session::sys::decode::Window;
 use perf_session::sys::{AttrFlags, Layouts, Record, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System, parse};
 
@@ -94,6 +95,53 @@ fn samples_are_decoded_while_another_set_samples_the_same_event() {
         .unwrap();
         assert!(own >= 40, "two events in each set: {own}");
     }
+}
+
+#[test]
+fn sample_with_a_foreign_id_is_of_the_only_event_that_may_have_it() {
+    // Of another layout, so that the records of a ring have none in common.
+    let clock = software(Software::CPU_CLOCK)
+        .map_attr(|attr| attr.with_period(1_000_000).with_sample_type(SampleType::TID | SampleType::PERIOD));
+    let options = || EventSetOptions::new().events([clock.clone(), switches()]).ring_pages(512);
+    let Some(mut set) = open_or_skip(options()) else { return };
+    let mut other = options().open().unwrap();
+    for set in [&mut set, &mut other] {
+        set.enable().unwrap();
+    }
+    switch(20);
+    for set in [&mut set, &mut other] {
+        set.disable().unwrap();
+    }
+    let (mut own, mut foreign) = (0, 0);
+    set.flush_sorted(|record| {
+        let Record::Sample(sample) = record.decode().unwrap() else { return };
+        let index = record.index().unwrap();
+        assert_eq!(sample.period().is_some(), index == 0);
+        own += u32::from(index == 1 && sample.tid() == Some(tid()));
+        foreign += u32::from(record.event().is_none());
+    })
+    .unwrap();
+    assert!(own >= 20, "{own}");
+
+    let mut repair = other.sample_repair().unwrap();
+    let table = other.layouts().unwrap();
+    let layouts = Layouts::new(table).unwrap();
+    let (rings, _) = other.rings_and_ledger().unwrap();
+    let (mut copy, mut copied) = (Vec::new(), 0);
+    for (key, batch) in rings.ready() {
+        batch.unwrap().copy_into(&mut copy);
+        let repaired = repair.repair(*key, &mut copy);
+        assert_eq!(repaired.removed, 0);
+        foreign += repaired.attributed as u32;
+        for record in Window::from_slices(&copy, &[]).records(&mut []) {
+            let record = record.unwrap();
+            if let Record::Sample(sample) = record.decode(layouts.find(record).unwrap()).unwrap() {
+                copied += u32::from(sample.period().is_none() && sample.tid() == Some(tid()));
+            }
+        }
+    }
+    assert!(copied >= 20, "{copied}");
+    println!("{foreign} samples had the id of the other set");
 }
 
 #[test]

@@ -183,12 +183,17 @@ impl Files {
 impl Sink for Files {
     fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
         let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
-        let Source { set, described, losses, tasks, layout, .. } = source;
+        let Source { set, described, losses, repair, tasks, layout, .. } = source;
         let (rings, ledger) = set.rings_and_ledger()?;
         let (mut is_empty, mut has_lost) = (true, false);
         for (key, batch) in rings.ready() {
             // Copied, so that the kernel has the ring while the file is written.
-            let window = batch?.copy_into(&mut self.copy);
+            batch?.copy_into(&mut self.copy);
+            let removed = repair.repair(*key, &mut self.copy).removed;
+            ledger.note_unattributed(*key, removed);
+            losses.add_unattributed(removed);
+            has_lost |= removed > 0;
+            let window = Window::from_slices(&self.copy, &[]);
             let mut window_has_lost = false;
             inventory.note_with(window, |record| {
                 window_has_lost |= record.kind() == RecordType::LOST;

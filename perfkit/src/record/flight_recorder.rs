@@ -42,7 +42,8 @@ impl FlightRecorder {
     /// of their forks may be overwritten.
     fn copy(&mut self, source: &mut Source) -> Result<Vec<Vec<u64>>, Failure> {
         let mut copies = Vec::new();
-        let Source { set, tasks, layout, .. } = source;
+        let Source { set, losses, repair, tasks, layout, .. } = source;
+        let mut removed = Vec::new();
         for (key, mut snapshot) in set.snapshots()? {
             let head = snapshot.head();
             // A ring is written downwards.
@@ -61,7 +62,14 @@ impl FlightRecorder {
                     note_task(tasks, *record, layout);
                 }
             }
+            let samples = repair.repair(key, &mut words).removed;
+            losses.add_unattributed(samples);
+            removed.push((key, samples));
             copies.push(words);
+        }
+        let (_, ledger) = set.rings_and_ledger()?;
+        for (key, samples) in removed {
+            ledger.note_unattributed(key, samples);
         }
         Ok(copies)
     }

@@ -28,16 +28,28 @@ pub(super) struct Losses {
     pub(super) are_counted: bool,
     /// By the id of the event.
     known: HashMap<u64, u64>,
+    /// Samples that were removed since the last call of [`take`](Self::take), because their event is unknown.
+    unattributed: u64,
 }
 
 impl Losses {
     pub(super) fn new(set: &EventSet) -> Self {
-        Self { are_counted: set.reads_lost(), known: HashMap::new() }
+        Self { are_counted: set.reads_lost(), known: HashMap::new(), unattributed: 0 }
     }
 
-    /// Returns what the events have lost since the last call; nothing before Linux 6.0.
+    /// Adds samples that were removed because several events may have written them.
+    pub(super) fn add_unattributed(&mut self, samples: u64) {
+        self.unattributed = self.unattributed.saturating_add(samples);
+    }
+
+    /// Returns what the events have lost since the last call; before Linux 6.0 only samples that were removed.
     pub(super) fn take(&mut self, set: &EventSet, described: &Described) -> Result<Vec<Lost>, EventSetError> {
         let mut new = Vec::new();
+        // Of any event: a reader needs one.
+        let first = described.events.first().and_then(|event| event.ids.first());
+        if let Some(&id) = first.filter(|_| self.unattributed > 0) {
+            new.push(Lost { event: 0, id, count: std::mem::take(&mut self.unattributed) });
+        }
         if !self.are_counted {
             return Ok(new);
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_session::{EventSetError, System, sys};
+use perf_session::{EventSetError, LossKind, System, sys};
 
 mod always;
 mod branches;
@@ -162,11 +162,11 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let tasks = (!options.target.is_on_cpus()).then(|| set.observed_tasks(&system));
     let (source, mut out);
     if options.profiles.is_used() {
-        source = Source::new(set, described, tasks);
+        source = Source::new(set, described, tasks)?;
         out = Out::Profiles(Profiles::start(options, &system, &source, &mut notes)?);
     } else {
         let features = described.features(&system, &mut notes);
-        source = Source::new(set, described, tasks);
+        source = Source::new(set, described, tasks)?;
         let files = Files::new(options, system, features);
         out = if options.switch.is_overwrite() {
             Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
@@ -196,7 +196,8 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
                 report.print();
             }
             out.print_outcome(options.quiet);
-            if !out.is_written() {
+            let is_attributed = ledger.amount(LossKind::Unattributed) == 0;
+            if !(out.is_written() && is_attributed) {
                 return Ok(ExitCode::FAILURE);
             }
             Ok(status.map_or(ExitCode::SUCCESS, exit_code))

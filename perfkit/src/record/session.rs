@@ -233,6 +233,7 @@ impl<'s> Session<'s> {
         };
         note_refreshed(&refreshed);
         if !refreshed.opened.is_empty() {
+            self.source.repair.update(&self.source.set)?;
             for (event, ids) in self.source.described.add_new_ids(&self.source.set)? {
                 self.sink.add_ids(event, &ids)?;
             }

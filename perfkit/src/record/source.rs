@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout};
-use perf_session::{EventSet, LossLedger, ObservedTasks};
+use perf_session::{EventSet, EventSetError, LossLedger, ObservedTasks, SampleRepair};
 
 use super::Failure;
 use super::features::Described;
@@ -15,6 +15,8 @@ pub(super) struct Source {
     pub(super) set: EventSet,
     pub(super) described: Described,
     pub(super) losses: Losses,
+    /// Gives the samples of software events that others sample, too, the ids of this recording.
+    pub(super) repair: SampleRepair,
     /// The tasks that are recorded now; `None` if all tasks of CPUs are.
     pub(super) tasks: Option<ObservedTasks>,
     /// The attr of the first event, which writes the side-band records.
@@ -42,10 +44,15 @@ pub(super) trait Sink {
 }
 
 impl Source {
-    pub(super) fn new(set: EventSet, described: Described, tasks: Option<ObservedTasks>) -> Self {
+    pub(super) fn new(
+        set: EventSet,
+        described: Described,
+        tasks: Option<ObservedTasks>,
+    ) -> Result<Self, EventSetError> {
         let attr = described.events.first().map(|event| event.attr).unwrap_or_default();
         let (losses, layout) = (Losses::new(&set), SampleLayout::new(&attr));
-        Self { set, described, losses, tasks, attr, layout }
+        let repair = set.sample_repair()?;
+        Ok(Self { set, described, losses, repair, tasks, attr, layout })
     }
 
     /// Closes the events, and returns what was lost.

@@ -213,6 +213,10 @@ impl<T: Default> Waits<T> {
         if let Some(open) = self.open.get_mut(&tid) {
             if open.reported & reported == 0 {
                 open.reported |= reported;
+                // The time of a sample may be of another clock: kernel errata, "Id and time of another software event".
+                if reported == BY_SWITCH {
+                    open.wait.start = time;
+                }
                 // The tracepoint has more reasons than the switch record that follows it.
                 if let Some(reason) = reason.filter(|_| open.wait.reason == WaitReason::Blocked) {
                     open.wait.reason = reason;

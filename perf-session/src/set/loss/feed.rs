@@ -104,6 +104,15 @@ impl LossLedger {
         self.add(Loss { scope, event: None, kind, amount: records, from, to: None });
     }
 
+    /// Notes samples of a ring that [`SampleRepair`](crate::SampleRepair) has removed.
+    pub fn note_unattributed(&mut self, key: RingKey, samples: u64) {
+        if samples != 0 {
+            let last = self.ring(key).and_then(|ring| ring.last);
+            let (scope, kind) = (key.scope(), LossKind::Unattributed);
+            self.add(Loss { scope, event: None, kind, amount: samples, from: last, to: None });
+        }
+    }
+
     /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
     /// returns it.
     pub fn note_damage(&mut self, key: RingKey, damage: SkippedBytes) {

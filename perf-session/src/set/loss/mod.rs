@@ -84,6 +84,8 @@ pub enum LossKind {
     Throttled,
     /// Records that the program dropped unread.
     Discarded,
+    /// Samples that were dropped because several events may have written them: they have the id of another program's event.
+    Unattributed,
     /// Bytes of a ring that were skipped because they are no records.
     Damaged,
     /// Records that were delivered after one with a later time. Nothing is missing, but it is out of
@@ -259,7 +261,7 @@ impl LossKind {
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Lost | Self::ReadLost | Self::Discarded | Self::Late => "records",
-            Self::LostSamples => "samples",
+            Self::LostSamples | Self::Unattributed => "samples",
             Self::Throttled | Self::Gap => "times",
             Self::Damaged => "bytes",
             Self::AuxTruncated | Self::AuxCollision => "parts of the trace",
@@ -280,6 +282,9 @@ impl fmt::Display for LossKind {
             Self::LostSamples => "lost by the PMU",
             Self::Throttled => "throttled",
             Self::Discarded => "discarded unread",
+            Self::Unattributed => {
+                "with the id of another program's event, and of several that may have written them"
+            }
             Self::Damaged => "skipped as damaged",
             Self::Late => "delivered late",
             Self::AuxTruncated => "truncated",

@@ -137,14 +137,31 @@ impl Profiles {
 impl Sink for Profiles {
     fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
         let is_full = self.hand_over.is_full();
-        let (mut words, skipped, are_counted) = (Vec::new(), &mut self.skipped, source.losses.are_counted);
-        source.set.flush_sorted(|record| match record.raw().kind() {
+        let (mut words, skipped) = (Vec::new(), &mut self.skipped);
+        let Source { set, losses, repair, .. } = source;
+        let mut removed = Vec::new();
+        set.flush_sorted(|record| match record.raw().kind() {
             RecordType::SAMPLE if is_full => *skipped += 1,
             // The events count them exactly.
-            RecordType::LOST if are_counted => {}
-            // What is mapped is needed for all later samples.
-            _ => words.extend_from_slice(record.raw().words()),
+            RecordType::LOST if losses.are_counted => {}
+            kind => {
+                let start = words.len();
+                words.extend_from_slice(record.raw().words());
+                // What is mapped is needed for all later samples.
+                if kind == RecordType::SAMPLE
+                    && let Some(sample) = words.get_mut(start..)
+                    && !repair.attribute(record.key(), sample)
+                {
+                    words.truncate(start);
+                    removed.push(record.key());
+                }
+            }
         })?;
+        losses.add_unattributed(removed.len() as u64);
+        let (_, ledger) = set.rings_and_ledger()?;
+        for ring in removed {
+            ledger.note_unattributed(ring, 1);
+        }
         if !words.is_empty() {
             self.hand_over.push(Work::Records(words));
         }

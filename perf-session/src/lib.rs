@@ -91,8 +91,8 @@ pub use names::{
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
-    MappedRings, Metric, MetricKind, ObservedTasks, Refreshed, RepairedSamples, RingKey, RingSize,
-    SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
+    MappedRings, Metric, MetricKind, NewTaskIds, ObservedTasks, Refreshed, RepairedSamples, RingKey,
+    RingSize, SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
 };
 #[cfg(feature = "syscalls")]
 pub use syscalls::{

@@ -19,6 +19,7 @@ pub struct EventSpec {
     pmu: Option<Arc<str>>,
     cpus: Option<CpuList>,
     is_cpu_only: bool,
+    is_system_wide: bool,
     probe_text: Option<Arc<CStr>>,
     probe: Option<Arc<Probe>>,
     scale: f64,
@@ -38,6 +39,7 @@ impl EventSpec {
             pmu: None,
             cpus: None,
             is_cpu_only: false,
+            is_system_wide: false,
             probe_text: None,
             probe: None,
             scale: 1.0,
@@ -66,6 +68,17 @@ impl EventSpec {
         self.cpus = Some(cpus);
         self.is_cpu_only = is_cpu_only;
         self
+    }
+
+    /// Observes all tasks on all online CPUs, whatever the target of the set: for what happens to its tasks while another
+    /// task runs, such as wakeups.
+    ///
+    /// The event has rings of its own, a quarter as large as the others, so that the records of other tasks displace none of
+    /// the target. The [scope](crate::Scope) of such a ring is not equal to the one of another ring of the CPU. A set of tasks
+    /// ends with the tasks all the same.
+    #[must_use]
+    pub fn system_wide(self) -> Self {
+        Self { is_system_wide: true, ..self }
     }
 
     /// Sets the function name or the path that the PMU of a probe reads through a pointer in `config1`.
@@ -154,6 +167,11 @@ impl EventSpec {
     /// Returns `true` if the event can be opened for CPUs only, not for a task (uncore PMUs).
     pub fn is_cpu_only(&self) -> bool {
         self.is_cpu_only
+    }
+
+    /// Returns `true` if the event observes all CPUs, whatever the target is.
+    pub fn is_system_wide(&self) -> bool {
+        self.is_system_wide
     }
 
     /// Returns the factor that turns the count into the [`unit`](Self::unit).

@@ -72,7 +72,9 @@ impl EventSetOptions {
     /// the kernel writes the id of a foreign event into samples of software events.
     fn with_layout_of_samples(&self, attr: Attr) -> Attr {
         let members = self.groups.iter().flat_map(EventGroup::members);
-        let attrs = members.flat_map(NamedEvent::specs).map(|spec| one_sample_a_hit(spec.attr()));
+        // System-wide events have other rings.
+        let specs = members.flat_map(NamedEvent::specs).filter(|spec| !spec.is_system_wide());
+        let attrs = specs.map(|spec| one_sample_a_hit(spec.attr()));
         let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
         let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
         let is_one = sampling.all(|other| other.sample_type == first.sample_type);

@@ -106,7 +106,7 @@ impl Hotplug {
     ) -> Result<Option<Vec<Unit>>, EventSetError> {
         for attempt in 1.. {
             let units: Result<Vec<Unit>, EventError> =
-                groups.iter().map(|&group| opened.open_unit(group, Scope::cpu(cpu))).collect();
+                groups.iter().map(|&group| opened.open_unit(group, opened.cpu_scope(group, cpu))).collect();
             let error = match units.and_then(|units| self.watch(cpu).map(|()| units)) {
                 Ok(units) => return Ok(Some(units)),
                 Err(error) => error,
@@ -214,12 +214,12 @@ impl EventSet {
                 Reopened::Nothing => {}
                 Reopened::Offline => offline = offline.union(&this),
                 Reopened::Groups(enabled) => {
-                    let scope = Scope::cpu(cpu);
                     prepare(self)?;
-                    let is_chosen = |unit: &Unit| unit.scope == scope && enabled.contains(&unit.group);
+                    let is_chosen =
+                        |unit: &Unit| unit.only_cpu() == Some(cpu) && enabled.contains(&unit.group);
                     self.opened.control(&is_chosen, Event::enable)?;
-                    self.rings.ledger.close_gap(scope, monotonic());
-                    self.hotplug.before.retain(|before| before.scope != scope);
+                    self.rings.ledger.close_gap(Scope::cpu(cpu), monotonic());
+                    self.hotplug.before.retain(|before| before.scope.cpu_id() != Some(cpu));
                     refreshed.opened = refreshed.opened.union(&this);
                 }
             }
@@ -234,9 +234,8 @@ impl EventSet {
     /// Opens what is missing on an online CPU, disabled.
     fn reopen(&mut self, cpu: u32, last_look: u64) -> Result<Reopened, EventSetError> {
         let Self { opened, hotplug, rings, .. } = self;
-        let scope = Scope::cpu(cpu);
         let missing = opened.missing_groups(cpu);
-        let has_events = opened.units.iter().any(|unit| unit.scope == scope);
+        let has_events = opened.units.iter().any(|unit| unit.only_cpu() == Some(cpu));
         if missing.is_empty() {
             // Its events survived that it was offline, but its watch did not.
             let watched = if has_events { hotplug.watch(cpu) } else { Ok(()) };
@@ -247,13 +246,13 @@ impl EventSet {
         }
         let mut enabled = Vec::new();
         for &group in &missing {
-            if hotplug.is_wanted(opened, group, scope)? {
+            if hotplug.is_wanted(opened, group, opened.cpu_scope(group, cpu))? {
                 enabled.push(group);
             }
         }
         // An event that is added to others of the CPU leaves no gap.
         if !enabled.is_empty() && !has_events {
-            rings.ledger.open_gap(scope, last_look);
+            rings.ledger.open_gap(Scope::cpu(cpu), last_look);
         }
         let Some(units) = hotplug.open_cpu(opened, cpu, &missing)? else { return Ok(Reopened::Offline) };
         self.add_units(units)?;
@@ -299,18 +298,18 @@ impl EventSet {
                     hotplug.before.push(Before { group, scope, turns, was_on });
                 }
                 rings.end(&unit, &opened.units);
-                closed.push((unit.group, unit.scope, since));
+                closed.push((unit.group, unit.scope, cpu, since));
             }
         }
         // Only now, because events of other dead CPUs looked disabled.
-        for &(group, scope, since) in &closed {
+        for &(group, scope, cpu, since) in &closed {
             if hotplug.is_wanted(opened, group, scope)? {
-                rings.ledger.open_gap(scope, since);
+                rings.ledger.open_gap(Scope::cpu(cpu), since);
             }
         }
         // After an error the dead watches stay, so that the next call closes the rest.
         hotplug.watches.retain(|watch| !watch.is_dead);
-        Ok(closed.into_iter().filter_map(|(_, scope, _)| scope.cpu_id()).collect())
+        Ok(closed.into_iter().map(|(_, _, cpu, _)| cpu).collect())
     }
 
     /// Adds opened events to the set, and maps their rings.

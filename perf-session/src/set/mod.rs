@@ -40,7 +40,7 @@ pub use error::{EventSetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
-pub use observed_tasks::ObservedTasks;
+pub use observed_tasks::{NewTaskIds, ObservedTasks};
 pub use options::EventSetOptions;
 pub use read::EventLost;
 pub use record::EventSetRecord;
@@ -206,7 +206,8 @@ impl EventSet {
         self.events().all(|event| event.event.attr().read_format.contains(ReadFormat::LOST))
     }
 
-    /// Returns the size of the rings, or `None` if the set only counts.
+    /// Returns the size of the rings, without those of [system-wide](EventSpec::system_wide) events, or `None` if the set only
+    /// counts.
     pub const fn ring_size(&self) -> Option<RingSize> {
         self.rings.size
     }

@@ -69,7 +69,7 @@ impl Opened {
 
     /// Returns the groups that are opened for tasks.
     fn task_groups(&self) -> impl Iterator<Item = usize> {
-        let of_tasks = |group: &PlannedGroup| !group.is_cpu_only && group.cgroup.is_none();
+        let of_tasks = |group: &PlannedGroup| !self.is_on_cpus(group);
         self.plan.groups.iter().enumerate().filter(move |(_, group)| of_tasks(group)).map(|(index, _)| index)
     }
 

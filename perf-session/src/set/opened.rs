@@ -88,36 +88,49 @@ impl Opened {
 
     /// Returns whether the groups of this kind are opened for CPUs.
     pub(super) fn is_on_cpus(&self, group: &PlannedGroup) -> bool {
-        group.is_cpu_only || group.cgroup.is_some() || !self.options.target.is_tasks()
+        let is_for_all = group.is_cpu_only || group.is_system_wide;
+        is_for_all || group.cgroup.is_some() || !self.options.target.is_tasks()
+    }
+
+    /// Returns the directory of the cgroup whose tasks a group observes.
+    pub(super) fn cgroup<'s>(&'s self, group: &'s PlannedGroup) -> Option<&'s Arc<OwnedFd>> {
+        let of_target = || self.options.target.cgroup_dir().filter(|_| !group.is_system_wide);
+        group.cgroup.as_ref().or_else(of_target)
+    }
+
+    /// Returns the scope of a group that is opened for CPUs on one of them.
+    pub(super) fn cpu_scope(&self, group: usize, cpu: u32) -> Scope {
+        let is_system_wide = self.plan.groups.get(group).is_some_and(|group| group.is_system_wide);
+        if is_system_wide { Scope::system_wide(cpu) } else { Scope::cpu(cpu) }
     }
 
     /// Returns whether a group of the plan is opened for CPUs.
-    /// Returns the directory of the cgroup whose tasks a group observes.
-    pub(super) fn cgroup<'s>(&'s self, group: &'s PlannedGroup) -> Option<&'s Arc<OwnedFd>> {
-        group.cgroup.as_ref().or_else(|| self.options.target.cgroup_dir())
-    }
-
     pub(super) fn has_cpu_groups(&self) -> bool {
         self.plan.groups.iter().any(|group| self.is_on_cpus(group))
     }
 
-    /// Returns the CPUs of the target, also offline ones.
+    /// Returns the CPUs of the target, also offline ones; all CPUs if a group is system-wide.
     pub(super) fn wanted_cpus(&self) -> Result<CpuList, EventSetError> {
         let possible = CpuList::possible(&self.options.system)?;
         let Some(cpus) = &self.options.target.cpus else { return Ok(possible) };
         let impossible = cpus.difference(&possible);
-        if impossible.is_empty() {
-            Ok(cpus.clone())
-        } else {
-            Err(EventSetError::ImpossibleCpus { cpus: impossible })
+        if !impossible.is_empty() {
+            return Err(EventSetError::ImpossibleCpus { cpus: impossible });
         }
+        let has_all = self.plan.groups.iter().any(|group| group.is_system_wide);
+        Ok(if has_all { possible } else { cpus.clone() })
     }
 
     /// Returns the groups for CPUs that are not open on this one.
     pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
-        let scope = Scope::cpu(cpu);
-        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.scope == scope);
-        let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
+        let is_open = |group: usize| {
+            let scope = self.cpu_scope(group, cpu);
+            self.units.iter().any(|unit| unit.group == group && unit.scope == scope)
+        };
+        let is_of_target = self.options.target.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu));
+        let is_here = |group: &PlannedGroup| {
+            self.is_on_cpus(group) && group.is_on(cpu) && (is_of_target || group.is_system_wide)
+        };
         let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
         groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
     }

@@ -14,6 +14,8 @@ pub(super) struct PlannedGroup {
     /// The CPUs on which all PMUs of the group count; `None` for all.
     pub(super) cpus: Option<CpuList>,
     pub(super) is_cpu_only: bool,
+    /// Whether the group is opened on all CPUs, whatever the target is.
+    pub(super) is_system_wide: bool,
     pub(super) is_leader_sampling: bool,
     /// Whether the events are opened each by itself if they cannot be opened as a group.
     pub(super) is_weak: bool,
@@ -62,6 +64,7 @@ impl Plan {
             first,
             cpus: spec.cpus().cloned(),
             is_cpu_only: spec.is_cpu_only(),
+            is_system_wide: spec.is_system_wide(),
             is_leader_sampling: false,
             is_weak: false,
             cgroup: weak.cgroup.clone(),
@@ -78,9 +81,10 @@ impl PlannedGroup {
         let lists = specs.iter().filter_map(EventSpec::cpus);
         let cpus = lists.cloned().reduce(|all, cpus| all.intersection(&cpus));
         let is_cpu_only = specs.iter().any(EventSpec::is_cpu_only);
+        let is_system_wide = specs.iter().any(EventSpec::is_system_wide);
         let (is_leader_sampling, is_weak) = (group.is_leader_sampling(), group.is_weak());
         let cgroup = group.cgroup().cloned();
-        Self { specs, first, cpus, is_cpu_only, is_leader_sampling, is_weak, cgroup }
+        Self { specs, first, cpus, is_cpu_only, is_system_wide, is_leader_sampling, is_weak, cgroup }
     }
 
     /// Iterates over the index of the logical event and the spec of each event.

@@ -63,7 +63,11 @@ impl EventSet {
 
     /// Waits for `cancel`, or for the hang-up of all events whose rings are overwritten: such rings cause no wakeups.
     fn wait_for_end(&self, timeout: Option<Duration>, cancel: Option<&Waker>) -> WaitResult {
-        let rings = self.rings.snapshots.iter().map(|(_, ring)| PollFd::new(ring, PollFlags::empty()));
+        // Those of system-wide events do not end with the tasks.
+        let has_target = self.opened.options.target.is_tasks();
+        let rings =
+            self.rings.snapshots.iter().filter(|(key, _)| !(has_target && key.scope().is_system_wide()));
+        let rings = rings.map(|(_, ring)| PollFd::new(ring, PollFlags::empty()));
         let mut ends: Vec<PollFd<'_>> = rings.collect();
         // Those that have hung up would end each wait.
         wait_for(&mut ends, Some(Duration::ZERO));
@@ -85,12 +89,19 @@ impl EventSet {
         mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<WaitResult>,
     ) -> Result<WaitResult, EventSetError> {
         let interval = self.opened.options.flush_interval;
+        let has_target = self.opened.options.target.is_tasks();
         let rings = self.rings_mut()?;
         let start = Instant::now();
         loop {
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             let is_last = left.is_some_and(|left| left <= interval);
             let readiness = wait(rings, Some(left.map_or(interval, |left| left.min(interval))))?;
+            if has_target
+                && !readiness.is_final()
+                && let Some(end) = end_of_target(rings)
+            {
+                return Ok(end);
+            }
             if readiness != WaitResult::TimedOut || is_last {
                 return Ok(readiness);
             }
@@ -328,6 +339,23 @@ impl EventSet {
     pub const fn ledger(&self) -> &LossLedger {
         &self.rings.ledger
     }
+}
+
+/// Returns the end of the rings of a set of tasks, which those of its system-wide events never reach. `None` while there are
+/// records or living tasks, and without such events.
+fn end_of_target(rings: &RingSet<RingKey>) -> Option<WaitResult> {
+    let mut end = None;
+    let mut has_system_wide = false;
+    for (key, ring) in rings.iter() {
+        if key.scope().is_system_wide() {
+            has_system_wide = true;
+        } else {
+            // A failure of one is the end of all.
+            let of_ring = rings.end(key).filter(|_| !ring.has_records())?;
+            end = end.filter(|end| *end == WaitResult::Failed).or(Some(of_ring));
+        }
+    }
+    end.filter(|_| has_system_wide)
 }
 
 /// Polls descriptors. After an error, such as the one of a signal, nothing is ready.

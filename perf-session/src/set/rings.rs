@@ -1,5 +1,6 @@
 //! The rings of a set, the events whose records they have, and what was lost in them.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use perf_sys::{Event, RingSet, SnapshotRing};
@@ -20,8 +21,10 @@ pub(super) struct Rings {
     pub(super) ledger: LossLedger,
     pub(super) index: EventIndex,
     pub(super) shared: SharedSamples,
-    /// The size of all rings, known since the first were mapped.
+    /// The size of all rings but those of system-wide events, known since the first were mapped.
     pub(super) size: Option<RingSize>,
+    /// The size of the rings of system-wide events.
+    system_wide_size: Option<RingSize>,
 }
 
 impl Rings {
@@ -33,6 +36,7 @@ impl Rings {
             index: EventIndex::default(),
             shared: SharedSamples::default(),
             size: None,
+            system_wide_size: None,
         }
     }
 
@@ -43,13 +47,10 @@ impl Rings {
         let events = || units.iter().flat_map(|unit| opened.events_of(unit));
         events().for_each(|open| self.index.add(open.event, open.index));
         self.shared = SharedSamples::new(opened);
-        let (Some(rings), Some(asked)) = (&mut self.set, opened.options.ring_pages.clone()) else {
+        let Some(asked) = opened.options.ring_pages.clone().filter(|_| self.set.is_some()) else {
             return Ok(());
         };
-        // Rings that wait to be drained, after their events were closed, take no new event.
-        let is_current = |key: &RingKey| self.ledger.is_current(*key, key.scope());
-        let keys = rings.iter().map(|(key, _)| *key).chain(self.snapshots.iter().map(|(key, _)| *key));
-        let mut keys: Vec<RingKey> = keys.filter(is_current).collect();
+        let keys = self.current_keys();
         // The first event of a scope owns its ring; the kernel redirects the others into it.
         let (mut owners, mut others): (Vec<EventSetEvent<'_>>, Vec<_>) = (Vec::new(), Vec::new());
         for open in events() {
@@ -61,45 +62,75 @@ impl Rings {
                 owners.push(open);
             }
         }
+        let is_system_wide = |owner: &EventSetEvent<'_>| owner.scope.is_system_wide();
+        let (system_wide, of_target): (Vec<_>, Vec<_>) = owners.into_iter().partition(is_system_wide);
+        let is_overwritten = opened.options.is_overwritten;
         // Rings that are added have the size of the first ones.
         let pages = self.size.map_or(asked, |size| size.data_pages..=size.data_pages);
+        let size = self.map(&of_target, pages.clone(), is_overwritten)?;
+        self.size = self.size.or(size);
+        let most = self.size.map_or(*pages.end(), |size| size.data_pages);
+        let quarter = |pages: usize| (pages / 4).max(1);
+        let pages = match self.system_wide_size {
+            Some(size) => size.data_pages..=size.data_pages,
+            None => quarter(*pages.start()).min(quarter(most))..=quarter(most),
+        };
+        let size = self.map(&system_wide, pages, is_overwritten)?;
+        self.system_wide_size = self.system_wide_size.or(size);
+        let keys = self.current_keys();
+        others.iter().try_for_each(|open| self.redirect(open, &keys))
+    }
+
+    /// Returns the keys of the rings into which events write. Rings that wait to be drained, after their events were closed,
+    /// take no new event.
+    fn current_keys(&self) -> Vec<RingKey> {
+        let keys = self.set.iter().flat_map(RingSet::iter).map(|(key, _)| *key);
+        let keys = keys.chain(self.snapshots.iter().map(|(key, _)| *key));
+        keys.filter(|key| self.ledger.is_current(*key, key.scope())).collect()
+    }
+
+    /// Maps a ring for each of these events, all of one size, and returns the size.
+    fn map(
+        &mut self,
+        owners: &[EventSetEvent<'_>],
+        pages: RangeInclusive<usize>,
+        is_overwritten: bool,
+    ) -> Result<Option<RingSize>, EventSetError> {
+        let Some(rings) = self.set.as_mut().filter(|_| !owners.is_empty()) else { return Ok(None) };
         let owned: Vec<Arc<Event>> = owners.iter().map(|owner| Arc::clone(owner.event)).collect();
         let failed = |error, data_pages, index: usize| match owners.get(index) {
             Some(owner) => EventError { data_pages, ..owner.failed(error) }.into(),
             None => EventSetError::Rings(error),
         };
-        if opened.options.is_overwritten {
+        if is_overwritten {
             let (mapped, size) = map_largest_snapshots(&owned, pages)
                 .map_err(|(error, data_pages, index)| failed(error, data_pages, index))?;
-            self.size.get_or_insert(size);
             for (owner, ring) in owners.iter().zip(mapped) {
                 let key = self.ledger.add_ring(owner.scope.of_ring());
                 self.snapshots.push((key, ring));
             }
-            for open in others {
-                let ring = open.scope.of_ring();
-                let Some((_, into)) = self.snapshots.iter().rfind(|(key, _)| key.scope() == ring) else {
-                    continue;
-                };
-                let redirected = open.event.set_output(Some(into.event()));
-                redirected.map_err(|error| open.failed(error))?;
-            }
-            return Ok(());
+            return Ok(Some(size));
         }
         let mapped = map_largest(owned, pages)
             .map_err(|refused| failed(refused.error, refused.data_pages, refused.index))?;
-        self.size.get_or_insert(mapped.size);
         for (owner, ring) in owners.iter().zip(mapped.rings) {
             let key = self.ledger.add_ring(owner.scope.of_ring());
             rings.add(key, ring).map_err(|refused| EventSetError::Rings(refused.error))?;
-            keys.push(key);
         }
-        for open in others {
-            let Some(key) = keys.iter().find(|key| key.scope() == open.scope.of_ring()) else { continue };
-            let redirected = rings.redirect(key, Arc::clone(open.event));
-            redirected.map_err(|refused| open.failed(refused.error))?;
+        Ok(Some(mapped.size))
+    }
+
+    /// Redirects an event into the ring of its scope.
+    fn redirect(&mut self, open: &EventSetEvent<'_>, keys: &[RingKey]) -> Result<(), EventSetError> {
+        let ring = open.scope.of_ring();
+        if let Some((_, into)) = self.snapshots.iter().rfind(|(key, _)| key.scope() == ring) {
+            let redirected = open.event.set_output(Some(into.event()));
+            return redirected.map_err(|error| open.failed(error).into());
         }
-        Ok(())
+        let key = keys.iter().find(|key| key.scope() == ring);
+        let (Some(rings), Some(key)) = (&mut self.set, key) else { return Ok(()) };
+        let redirected = rings.redirect(key, Arc::clone(open.event));
+        redirected.map_err(|refused| open.failed(refused.error).into())
     }
 
     /// Ends the ring of a closed unit, unless other units share it. Its unread records can be drained.

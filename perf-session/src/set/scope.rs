@@ -9,23 +9,34 @@ use std::fmt;
 pub struct Scope {
     cpu: Option<u32>,
     thread: Option<u32>,
+    is_system_wide: bool,
 }
 
 impl Scope {
     /// Returns the scope of all tasks on CPU `cpu`.
     pub const fn cpu(cpu: u32) -> Self {
-        Self { cpu: Some(cpu), thread: None }
+        Self { cpu: Some(cpu), thread: None, is_system_wide: false }
     }
 
     /// Returns the scope of the thread `tid`, on any CPU.
     pub const fn thread(tid: u32) -> Self {
-        Self { cpu: None, thread: Some(tid) }
+        Self { cpu: None, thread: Some(tid), is_system_wide: false }
     }
 
     /// Returns the scope of the same tasks on CPU `cpu` only.
     #[must_use]
     pub const fn on_cpu(self, cpu: u32) -> Self {
         Self { cpu: Some(cpu), ..self }
+    }
+
+    /// Returns the scope of a [system-wide](crate::EventSpec::system_wide) event on CPU `cpu`.
+    pub(in crate::set) const fn system_wide(cpu: u32) -> Self {
+        Self { cpu: Some(cpu), thread: None, is_system_wide: true }
+    }
+
+    /// Returns whether the event is [system-wide](crate::EventSpec::system_wide).
+    pub const fn is_system_wide(self) -> bool {
+        self.is_system_wide
     }
 
     /// Returns the true id of the CPU, or `None` for any CPU.
@@ -42,7 +53,7 @@ impl Scope {
     /// on any CPU.
     pub(in crate::set) const fn of_ring(self) -> Self {
         match self.cpu {
-            Some(cpu) => Self::cpu(cpu),
+            Some(_) => Self { thread: None, ..self },
             None => self,
         }
     }

@@ -54,7 +54,11 @@ pub struct Privileges {
     effective: Result<u64, FileError>,
     seccomp: Result<u32, FileError>,
     in_initial_namespace: Result<bool, FileError>,
+    in_initial_pid_namespace: Result<bool, FileError>,
 }
+
+/// The inode number of the initial pid namespace.
+const INITIAL_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 impl Privileges {
     /// The file of the paranoid level. It exists on every kernel that has perf events.
@@ -63,6 +67,8 @@ impl Privileges {
     pub const STATUS: &'static str = "/proc/thread-self/status";
     /// The file of the process's user namespace.
     pub const UID_MAP: &'static str = "/proc/self/uid_map";
+    /// The file of the process's pid namespace.
+    pub const PID_NAMESPACE: &'static str = "/proc/self/ns/pid";
 
     /// Reads the settings of the calling thread.
     pub fn read(system: &System) -> Self {
@@ -82,6 +88,9 @@ impl Privileges {
             effective: field("CapEff:", 16),
             seccomp: field("Seccomp:", 10).map(|mode| u32::try_from(mode).unwrap_or(u32::MAX)),
             in_initial_namespace: system.read(Self::UID_MAP).map(|map| is_identity(&map)),
+            in_initial_pid_namespace: system
+                .inode(Self::PID_NAMESPACE)
+                .map(|inode| inode == INITIAL_PID_NAMESPACE),
         }
     }
 
@@ -120,6 +129,16 @@ impl Privileges {
     /// The file cannot be read; a kernel without user namespaces does not have it.
     pub fn in_initial_namespace(&self) -> Result<bool, &FileError> {
         self.in_initial_namespace.as_ref().copied()
+    }
+
+    /// Returns whether the process is in the initial pid namespace. In another one, for example in a container, the ids of
+    /// tasks in the payloads of tracepoints are not those of the records.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read; a kernel without pid namespaces does not have it.
+    pub fn in_initial_pid_namespace(&self) -> Result<bool, &FileError> {
+        self.in_initial_pid_namespace.as_ref().copied()
     }
 
     /// Returns whether a seccomp filter applies to the thread. `false` if that is unknown.
@@ -163,6 +182,7 @@ mod tests {
             effective: Ok(status_field(status, "CapEff:", 16).unwrap()),
             seccomp: Ok(0),
             in_initial_namespace: Ok(true),
+            in_initial_pid_namespace: Ok(true),
         };
         assert!(privileges.has(Capability::PERFMON) && privileges.has(Capability::IPC_LOCK));
         assert!(!privileges.has(Capability::SYS_ADMIN) && privileges.has_perfmon());
@@ -195,5 +215,8 @@ mod tests {
     fn settings_of_this_thread_are_read() {
         let privileges = Privileges::read(&System::new());
         assert!(privileges.effective().is_ok(), "{privileges:?}");
+        let namespace = std::fs::read_link(Privileges::PID_NAMESPACE).unwrap();
+        let is_initial = namespace.to_str() == Some("pid:[4026531836]");
+        assert_eq!(privileges.in_initial_pid_namespace().ok(), Some(is_initial));
     }
 }

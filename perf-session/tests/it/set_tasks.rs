@@ -9,11 +9,16 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::set::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
+use crate::support::set::{
+    PATIENCE, open_or_skip, refused, sideband, skip_tracepoint, software, switch, switched, switches, tid,
+};
 use perf_session::sys::decode::Error;
-use perf_session::sys::{Attr, AttrFlags, EventType, Record, RecordType, Software, WaitResult};
+use perf_session::sys::{
+    Attr, AttrFlags, EventType, Record, RecordType, SampleLayout, SampleType, Software, WaitResult,
+};
 use perf_session::{
-    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse,
+    CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NewTaskIds, Scope,
+    SpawnMisuse, System, Tracefs,
 };
 
 fn counting(target: EventSetTarget) -> EventSetOptions {
@@ -172,7 +177,7 @@ fn rings_of_a_process_hang_up_when_it_has_exited() {
     set.enable().unwrap();
     drop(child.stdin.take()); // ends the read
     let mut exits = 0;
-    while !set.wait(crate::support::set::PATIENCE).unwrap().is_final() {
+    while !set.wait(PATIENCE).unwrap().is_final() {
         set.drain_sorted(|record| exits += u32::from(record.raw().kind() == RecordType::EXIT)).unwrap();
     }
     child.wait().unwrap();
@@ -340,4 +345,79 @@ fn process_that_has_exited_is_an_error() {
         let error = refused(counting(target));
         assert!(matches!(error, EventSetError::NoTask { id } if id == child.id()), "{error}");
     }
+}
+
+/// Returns the tracepoint of wakeups on all CPUs, or `None`, and skips the test.
+fn wakeups() -> Option<EventSpec> {
+    let system = System::new();
+    let tracepoint = Tracefs::find(&system).and_then(|tracefs| tracefs.tracepoint("sched", "sched_waking"));
+    let tracepoint = tracepoint.map_err(|error| skip_tracepoint(&error)).ok()?;
+    let spec = tracepoint
+        .event_spec()
+        .map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::TID | SampleType::RAW));
+    Some(spec.system_wide())
+}
+
+#[test]
+fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
+    let Some(wakeups) = wakeups() else { return };
+    let system = System::new();
+    let format = Tracefs::find(&system).unwrap().tracepoint("sched", "sched_waking").unwrap();
+    let format = format.format().unwrap();
+    let woken = format.integer("pid").unwrap();
+    // It waits for a line, and starts a process that sleeps.
+    let mut child =
+        Command::new("sh").args(["-c", "read line; sleep 0.05"]).stdin(Stdio::piped()).spawn().unwrap();
+    let new = NewTaskIds::read(&system).unwrap();
+    let target = EventSetTarget::process(child.id());
+    let options = EventSetOptions::new().events([sideband(AttrFlags::TASK), switches(), wakeups]);
+    let Some(mut set) = open_or_skip(options.target(target).ring_pages(64)) else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    };
+    let mut tasks = set.observed_tasks(&system);
+    let filter = tasks.filter("pid", new);
+    let events = set.events().filter(|open| open.index == 2);
+    events.for_each(|open| open.event.set_filter(&filter).unwrap());
+    set.enable().unwrap();
+    drop(child.stdin.take());
+    let (mut found, mut end) = (Vec::new(), WaitResult::TimedOut);
+    while !end.is_final() {
+        end = set.wait(PATIENCE).unwrap();
+        set.drain_sorted(|record| {
+            assert_eq!(record.scope().is_system_wide(), record.index() == Some(2), "{record:?}");
+            tasks.note_record(record.raw(), &SampleLayout::new(record.event().unwrap().attr()));
+            if let (Some(2), Ok(Record::Sample(sample))) = (record.index(), record.decode()) {
+                found.push(woken.read_u64(sample.raw().unwrap()).unwrap() as u32);
+            }
+        })
+        .unwrap();
+    }
+    assert_eq!(end, WaitResult::HungUp);
+    child.wait().unwrap();
+    // The shell, by its standard input and by the exit of the other one, and the sleeping process, which began later.
+    assert!(found.contains(&child.id()), "{found:?}");
+    let of_others = |tid: &&u32| **tid != child.id() && tasks.contains(**tid);
+    assert!(found.iter().any(|tid| of_others(&tid)), "{found:?}: {tasks:?}");
+    assert!(set.events().all(|open| (open.index == 2) == open.scope.thread_id().is_none()));
+    assert_eq!(set.ring_size().unwrap().data_pages, 64);
+    let pages =
+        set.rings().unwrap().iter().map(|(key, ring)| {
+            (key.scope().is_system_wide(), ring.data_size() / perf_session::sys::page_size())
+        });
+    assert!(pages.into_iter().all(|(is_wide, pages)| pages == if is_wide { 16 } else { 64 }));
+}
+
+#[test]
+fn system_wide_event_of_a_set_of_a_cpu_is_on_all_cpus() {
+    let Some(wakeups) = wakeups() else { return };
+    let cpu = CpuList::online(&System::new()).unwrap().iter().next().unwrap();
+    let target = EventSetTarget::cpus([cpu].into_iter().collect());
+    let options = EventSetOptions::new().events([switches(), wakeups]).target(target).ring_pages(64);
+    let Some(set) = open_or_skip(options) else { return };
+    let cpus =
+        |index| set.events().filter(move |open| open.index == index).filter_map(|open| open.scope.cpu_id());
+    assert!(cpus(0).eq([cpu]));
+    assert!(cpus(1).collect::<CpuList>() == CpuList::online(&System::new()).unwrap());
 }

@@ -211,6 +211,9 @@ impl Sink for Files {
             }
             is_empty = false;
         }
+        if let Some(tasks) = tasks {
+            tasks.forget_exited();
+        }
         if has_lost {
             self.write_losses(source)?;
         }

@@ -67,6 +67,9 @@ impl FlightRecorder {
             removed.push((key, samples));
             copies.push(words);
         }
+        if let Some(tasks) = tasks {
+            tasks.forget_exited();
+        }
         let (_, ledger) = set.rings_and_ledger()?;
         for (key, samples) in removed {
             ledger.note_unattributed(key, samples);

@@ -9,7 +9,7 @@ use crate::{System, Tracefs, TracefsError};
 const FTRACE: &str = "ftrace";
 
 /// Sets the section [`TRACING_DATA`](Feature::TRACING_DATA): the formats of tracepoints, from which readers print the
-/// fields, and the names of formats and tasks.
+/// fields. It has no names of tasks, which tracefs keeps of the whole machine: those of a recording are in its records.
 ///
 /// `ids` are the numbers of the tracepoints, the `config` of their attrs. Those that tracefs does not have are left out.
 /// Its file `id` of each tracepoint is read until all are found.
@@ -33,7 +33,6 @@ pub fn add_tracing_data(features: &mut Features, system: &System, ids: &[u64]) -
     let (header_page, header_event) = (file("events/header_page")?, file("events/header_event")?);
     // Older kernels and instances lack them.
     let printk_formats = file("printk_formats").unwrap_or_default();
-    let saved_cmdlines = file("saved_cmdlines").unwrap_or_default();
 
     let ftrace = texts(&ftrace);
     let formats: Vec<_> = systems.iter().map(|(_, formats)| texts(formats)).collect();
@@ -54,7 +53,7 @@ pub fn add_tracing_data(features: &mut Features, system: &System, ids: &[u64]) -
         // Readers take the symbols from elsewhere.
         kallsyms: b"",
         printk_formats: &printk_formats,
-        saved_cmdlines: &saved_cmdlines,
+        saved_cmdlines: b"",
     };
     features.set(Feature::TRACING_DATA, &FeatureData::TracingData(data));
     Ok(())

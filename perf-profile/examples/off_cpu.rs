@@ -16,8 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut reader = Reader::open(path)?.sorted();
     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
     let mut collector = Collector::new(resolver, ProfileBuilder::new());
-    let off_cpu = collector.off_cpu_events();
-    // Tracepoints need their formats, which the file has as a feature.
+    // Tracepoints need their formats, which the file has as a feature. Without those of wakeups, nobody knows how long a thread
+    // waited for a CPU after it.
+    let off_cpu = collector.off_cpu_events(false);
     let events = reader.events().as_slice().iter();
     let switches: Vec<_> = events.map(|event| SwitchEvent::new(event.attr(), None)).collect();
     let mut waits = Waits::new();

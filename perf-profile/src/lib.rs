@@ -63,7 +63,7 @@ mod view;
 
 pub use collect::{
     Collector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved, Resolver,
-    SwitchEvent, Wait, WaitReason, Waits, Wakeup,
+    SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

@@ -85,6 +85,11 @@ impl TargetOptions {
         self.all_cpus || self.cpus.is_some() || !self.cgroup.is_empty()
     }
 
+    /// Returns whether the events are those of all CPUs, for all tasks.
+    pub(crate) fn is_on_all_cpus(&self) -> bool {
+        self.all_cpus && self.cpus.is_none() && self.cgroup.is_empty()
+    }
+
     /// Returns whether the user names tasks or CPUs.
     pub(crate) fn is_empty(&self) -> bool {
         !self.is_on_cpus() && self.pid.is_empty() && self.tid.is_empty()

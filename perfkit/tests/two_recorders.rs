@@ -79,7 +79,7 @@ fn is_permitted(folder: &Folder) -> bool {
     record(&["-a", "-e", "page-faults", "-o", file.to_str().unwrap(), "--", "true"]).is_some()
 }
 
-/// Faults of a program that nothing else causes: pages that are touched, in a process of its own.
+/// Faults that nothing else causes: pages that a separate process touches.
 const PAGES: u64 = 20_000;
 
 /// Touches [`PAGES`] new pages.

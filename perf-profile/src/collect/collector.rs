@@ -635,8 +635,8 @@ mod tests {
     fn time_without_a_cpu_starts_at_the_wakeup() {
         let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
         let mut collector = Collector::new(resolver, ProfileBuilder::new().with_times());
-        let events = collector.off_cpu_events();
-        let (reason, wakeup) = (WaitReason::Blocked, Some(Wakeup { time: 130, pid: 7, tid: 0, waker: None }));
+        let events = collector.off_cpu_events(true);
+        let (reason, wakeup) = (WaitReason::Blocked, Some(Wakeup { time: 130, waker: None }));
         let (pid, tid, cpu, start, end, waiter, is_finished) = (7, 7, Some(1), 100, 150, None, true);
         let wait = Wait { pid, tid, cpu, start, end, reason, waiter, wakeup, is_finished };
         collector.add_wait(events, &wait, false);

@@ -11,6 +11,6 @@ mod tabulation;
 
 pub use collector::Collector;
 pub use leader_sampling::{LeaderSampling, MemberCount};
-pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
+pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup};
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};

@@ -16,6 +16,11 @@ pub struct Losses {
     pub late_records: u64,
     /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
     pub broken_waits: u64,
+    /// Waits of threads without a stack, because no sample was recorded where they began.
+    pub waits_without_stack: u64,
+    /// Waits of threads whose wakeup is not known, in a profile that has the others: their time without a CPU after it is in the
+    /// time for which they were blocked.
+    pub waits_without_wakeup: u64,
     /// Samples by the reason why their stack is incomplete, the most frequent first.
     pub incomplete_stacks: Vec<(u64, String)>,
     /// Samples whose stack reached the outermost function. No loss.
@@ -143,6 +148,12 @@ impl Losses {
         lines.extend(counted(self.late_records, "record came out of order", "records came out of order"));
         let (wait, waits) = ("wait of a thread has an unknown end", "waits of threads have an unknown end");
         lines.extend(counted(self.broken_waits, wait, waits));
+        let wait = "wait has no stack: no sample was recorded where it began";
+        let waits = "waits have no stack: no sample was recorded where they began";
+        lines.extend(counted(self.waits_without_stack, wait, waits));
+        let (wait, waits) = ("wait has no known wakeup", "waits have no known wakeup");
+        let wakeup = counted(self.waits_without_wakeup, wait, waits);
+        lines.extend(wakeup.map(|waits| format!("{waits}: the time for a CPU after it is not known")));
         for reasons in self.reasons() {
             let line = |(count, reason): &(u64, String)| format!("{}: {reason}", reasons.counted(*count));
             lines.extend(reasons.list.iter().map(line));
@@ -176,6 +187,8 @@ mod tests {
             lost_samples: count,
             late_records: count,
             broken_waits: count,
+            waits_without_stack: count,
+            waits_without_wakeup: count,
             incomplete_stacks: vec![(count, "short".to_owned())],
             complete_stacks: count,
             unverified_stacks: count,
@@ -193,6 +206,8 @@ mod tests {
             "1 sample was lost",
             "1 record came out of order",
             "1 wait of a thread has an unknown end",
+            "1 wait has no stack: no sample was recorded where it began",
+            "1 wait has no known wakeup: the time for a CPU after it is not known",
             "1 incomplete stack of 3: short",
             needed,
             "1 address without a name: no file",
@@ -206,6 +221,8 @@ mod tests {
             "2 samples were lost",
             "2 records came out of order",
             "2 waits of threads have an unknown end",
+            "2 waits have no stack: no sample was recorded where they began",
+            "2 waits have no known wakeup: the time for a CPU after it is not known",
             "2 incomplete stacks of 6: short",
             needed,
             "2 addresses without a name: no file",

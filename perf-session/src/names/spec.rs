@@ -73,7 +73,7 @@ impl EventSpec {
     /// Observes all tasks on all online CPUs, whatever the target of the set: for what happens to its tasks while another
     /// task runs, such as wakeups.
     ///
-    /// The event has rings of its own, a quarter as large as the others, so that the records of other tasks displace none of
+    /// The event has separate rings, a quarter as large as the others, so that the records of other tasks displace none of
     /// the target. The [scope](crate::Scope) of such a ring is not equal to the one of another ring of the CPU. A set of tasks
     /// ends with the tasks all the same.
     #[must_use]

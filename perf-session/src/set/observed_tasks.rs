@@ -185,7 +185,7 @@ fn at_most(count: usize, mut ranges: Vec<RangeInclusive<u32>>) -> Vec<RangeInclu
     covering
 }
 
-/// Returns the number of ids from the first range to the second one, 1 if there is none between them.
+/// Returns the number of ids from the first range to the second one, 1 if they are adjacent.
 fn gap(pair: &[RangeInclusive<u32>]) -> u32 {
     match pair {
         [one, next] => next.start().saturating_sub(*one.end()),

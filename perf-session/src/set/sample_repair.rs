@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn time_of_another_clock_is_moved_between_the_records_around_it() {
         let mut repair = repair(Some(SWITCHES));
-        // The clock of the other event is behind, then ahead.
+        // The clock of the other event is slow, then fast.
         let mut words =
             [switch(100), sample(SWITCHES, 3), switch(120), sample(FOREIGN, 900), switch(140)].concat();
         repair.repair(ring(), &mut words);

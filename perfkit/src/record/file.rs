@@ -9,13 +9,14 @@ use perf_file::writer::{Features, Inventory, Writer};
 use perf_session::synthesize::Synthesizer;
 use perf_session::sys::decode::Window;
 use perf_session::sys::{AttrFlags, RecordType};
-use perf_session::{ObservedTasks, System};
+use perf_session::{ObservedTasks, RingKey, System};
 
 use super::features::add_results;
 use super::losses::Lost;
 use super::output::{Output, Place};
+use super::pass::Pass;
 use super::report::Written;
-use super::source::{Sink, Source, event_of};
+use super::source::{Sink, Source};
 use super::switch::free_name;
 use super::{Failure, Options};
 use crate::live;
@@ -35,6 +36,8 @@ pub(super) struct Files {
     copy: Vec<u64>,
     /// Samples of all files.
     samples: u64,
+    /// Records of switches of all files.
+    switches: u64,
     /// Bytes of all files that are no records.
     malformed: u64,
     /// Number of complete files that were renamed.
@@ -61,6 +64,7 @@ impl Files {
             place: None,
             copy: Vec::new(),
             samples: 0,
+            switches: 0,
             malformed: 0,
             switched: 0,
             kept: VecDeque::new(),
@@ -119,6 +123,7 @@ impl Files {
             return Ok(());
         };
         self.samples += inventory.samples;
+        self.switches += switches(&inventory);
         self.malformed += inventory.malformed;
         writer.finish_round()?;
         let mut features = self.features.clone();
@@ -173,6 +178,7 @@ impl Files {
         Written {
             samples: self.samples + current.map_or(0, |inventory| inventory.samples),
             unwritten: 0,
+            switches: self.options.off_cpu.is_on().then(|| self.switches + current.map_or(0, switches)),
             malformed: self.malformed + current.map_or(0, |inventory| inventory.malformed),
             place,
             cause,
@@ -182,35 +188,36 @@ impl Files {
 
 impl Sink for Files {
     fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
-        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
-        let Source { set, described, losses, repair, tasks, layout, .. } = source;
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let Source { set, described, losses, repair, wakeups, tasks, layout, .. } = source;
         let (rings, ledger) = set.rings_and_ledger()?;
-        let (mut is_empty, mut has_lost) = (true, false);
-        for (key, batch) in rings.ready() {
+        // Copied before the rings of the tasks are read, which have the start of each task that was woken.
+        let is_wide = |key: &RingKey| wakeups.is_some() && key.scope().is_system_wide();
+        let unread = rings.iter().filter(|(key, ring)| is_wide(key) && ring.has_records());
+        let unread: Vec<RingKey> = unread.map(|(key, _)| *key).collect();
+        let mut wide = Vec::new();
+        for key in unread {
+            let mut words = Vec::new();
+            if let Some(batch) = rings.batch(&key) {
+                batch?.copy_into(&mut words);
+            }
+            wide.push((key, words));
+        }
+        let Current { writer, inventory, .. } = current;
+        let (is_empty, has_lost) = (true, false);
+        let mut pass =
+            Pass { writer, inventory, described, losses, repair, tasks, layout, ledger, is_empty, has_lost };
+        for (key, batch) in rings.ready().filter(|(key, _)| !is_wide(key)) {
             // Copied, so that the kernel has the ring while the file is written.
             batch?.copy_into(&mut self.copy);
-            let removed = repair.repair(*key, &mut self.copy).removed;
-            ledger.note_unattributed(*key, removed);
-            losses.add_unattributed(removed);
-            has_lost |= removed > 0;
-            let window = Window::from_slices(&self.copy, &[]);
-            let mut window_has_lost = false;
-            inventory.note_with(window, |record| {
-                window_has_lost |= record.kind() == RecordType::LOST;
-                let event = event_of(described, record, layout);
-                ledger.note_record(*key, record, layout, event);
-                if let Some(tasks) = tasks {
-                    tasks.note_record(record, layout);
-                }
-            });
-            if window_has_lost && losses.are_counted {
-                has_lost = true;
-                write_with_places_of_losses(writer, window)?;
-            } else {
-                writer.write_window(window)?;
-            }
-            is_empty = false;
+            pass.write(*key, &mut self.copy)?;
         }
+        for (key, words) in &mut wide {
+            if let Some(filter) = wakeups {
+                pass.write_wakeups(*key, words, filter)?;
+            }
+        }
+        let Pass { is_empty, has_lost, .. } = pass;
         if let Some(tasks) = tasks {
             tasks.forget_exited();
         }
@@ -246,22 +253,10 @@ impl Sink for Files {
     }
 }
 
-/// Writes the records of a window. Those of kind `LOST` count 0: they are where the losses were, which are counted by event.
-fn write_with_places_of_losses(writer: &mut Writer<Stream>, window: Window<'_>) -> perf_file::Result<()> {
-    // A copied window does not wrap.
-    for record in window.records(&mut []).map_while(Result::ok) {
-        if record.kind() == RecordType::LOST {
-            let mut place = record.bytes().to_vec();
-            // After the header and the id.
-            if let Some(lost) = place.get_mut(16..24) {
-                lost.fill(0);
-            }
-            writer.write_records(&place)?;
-        } else {
-            writer.write_records(record.bytes())?;
-        }
-    }
-    Ok(())
+/// Returns the number of switches, of which each is a record for the thread that leaves or one for the thread that follows.
+fn switches(inventory: &Inventory) -> u64 {
+    let kinds = [RecordType::SWITCH, RecordType::SWITCH_CPU_WIDE];
+    kinds.iter().filter_map(|kind| inventory.kinds.get(kind)).sum()
 }
 
 /// Writes the records of what is there before the recording.

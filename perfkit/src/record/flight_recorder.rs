@@ -41,9 +41,8 @@ impl FlightRecorder {
     /// Copies the records that each ring has since the last snapshot, the oldest first. Notes the tasks that have them: those
     /// of their forks may be overwritten.
     fn copy(&mut self, source: &mut Source) -> Result<Vec<Vec<u64>>, Failure> {
+        let Source { set, losses, repair, wakeups, tasks, layout, .. } = source;
         let mut copies = Vec::new();
-        let Source { set, losses, repair, tasks, layout, .. } = source;
-        let mut removed = Vec::new();
         for (key, mut snapshot) in set.snapshots()? {
             let head = snapshot.head();
             // A ring is written downwards.
@@ -58,23 +57,27 @@ impl FlightRecorder {
             let mut words = Vec::new();
             for record in records.iter().rev() {
                 words.extend_from_slice(record.words());
-                if let Some(tasks) = tasks {
+                // A wakeup is a sample of the waker, who may be of no recorded process.
+                if let Some(tasks) = tasks.as_mut().filter(|_| !key.scope().is_system_wide()) {
                     note_task(tasks, *record, layout);
                 }
             }
-            let samples = repair.repair(key, &mut words).removed;
-            losses.add_unattributed(samples);
-            removed.push((key, samples));
-            copies.push(words);
+            copies.push((key, words));
+        }
+        let (_, ledger) = set.rings_and_ledger()?;
+        for (key, words) in &mut copies {
+            let removed = repair.repair(*key, words).removed;
+            losses.add_unattributed(removed);
+            ledger.note_unattributed(*key, removed);
+            // All tasks are known now.
+            if let Some(filter) = wakeups.as_mut().filter(|_| key.scope().is_system_wide()) {
+                filter.choose(words, tasks.as_ref(), true);
+            }
         }
         if let Some(tasks) = tasks {
             tasks.forget_exited();
         }
-        let (_, ledger) = set.rings_and_ledger()?;
-        for (key, samples) in removed {
-            ledger.note_unattributed(key, samples);
-        }
-        Ok(copies)
+        Ok(copies.into_iter().map(|(_, words)| words).collect())
     }
 }
 

@@ -17,6 +17,7 @@ mod losses;
 mod off_cpu;
 mod options;
 mod output;
+mod pass;
 mod plan;
 mod profiles;
 mod report;
@@ -24,6 +25,7 @@ mod requests;
 mod session;
 mod source;
 mod switch;
+mod wakeups;
 
 pub(crate) use call_graph::{CallGraph, call_graph};
 pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
@@ -38,9 +40,10 @@ use flight_recorder::FlightRecorder;
 use output::Output;
 use plan::Plan;
 use profiles::Profiles;
-use report::{Report, Written};
+use report::{OfCpus, Report, Written};
 use session::Session;
 use source::{Sink, Source};
+use wakeups::WakeupFilter;
 
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
@@ -155,18 +158,22 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let channel = options.control.open()?;
     let mut plan = Plan::new(options, &system)?;
     let set = plan.open()?;
+    let tasks = (!options.target.is_on_cpus()).then(|| set.observed_tasks(&system));
+    if let Some(tasks) = &tasks {
+        plan.choose_wakeups(tasks);
+    }
     let filters = plan.filters();
     set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
     let mut notes = std::mem::take(&mut plan.notes);
-    let tasks = (!options.target.is_on_cpus()).then(|| set.observed_tasks(&system));
+    let wakeups = WakeupFilter::new(&set, &system).map_err(io::Error::other)?;
     let (source, mut out);
     if options.profiles.is_used() {
-        source = Source::new(set, described, tasks)?;
+        source = Source::new(set, described, tasks, wakeups)?;
         out = Out::Profiles(Profiles::start(options, &system, &source, &mut notes)?);
     } else {
         let features = described.features(&system, &mut notes);
-        source = Source::new(set, described, tasks)?;
+        source = Source::new(set, described, tasks, wakeups)?;
         let files = Files::new(options, system, features);
         out = if options.switch.is_overwrite() {
             Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
@@ -189,7 +196,8 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut session = Session::new(source, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
     let ledger = session.close();
-    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause };
+    let of_cpus = if options.target.is_on_cpus() { OfCpus::All } else { OfCpus::Wakeups };
+    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause, of_cpus };
     match status {
         Ok(status) => {
             if !options.quiet {

@@ -3,8 +3,10 @@
 use std::io;
 
 use clap::Args;
-use perf_session::sys::{Attr, Software};
-use perf_session::{EventGroup, EventSpec, NamedEvent, System};
+use perf_session::sys::{Attr, Event, SampleType, Software, Target};
+use perf_session::{
+    CpuList, EventGroup, EventSpec, NamedEvent, NewTaskIds, ObservedTasks, Privileges, System, Tracefs,
+};
 
 use crate::events::NamedGroup;
 
@@ -12,14 +14,19 @@ use crate::events::NamedGroup;
 pub(super) const NO_STACKS: &str = "the waits of threads have no stacks: these need CAP_PERFMON, or a sysctl \
     kernel.perf_event_paranoid of at most 1";
 
-/// The event of the wakers with their stacks.
-const WAKERS: &str = "sched:sched_waking";
+/// The tracepoint of wakers: its category and its name. It has the waker and its stack, and precedes the wakeup, which takes
+/// some µs.
+const WAKERS: [&str; 2] = ["sched", "sched_waking"];
+
+/// The tracepoint of wakeups: its category, its name, and its field with the woken thread. From its time on, the kernel counts
+/// that the thread waits for a CPU.
+pub(super) const WAKEUPS: [&str; 3] = ["sched", "sched_wakeup", "pid"];
 
 /// The options that record waits of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct OffCpuOptions {
     /// Record also where threads wait and for how long: callchains of all switches, for --off-cpu of report, flamegraph,
-    /// export and diff; with `-e dummy` nothing else
+    /// export and diff, and when threads are woken, which needs root; with `-e dummy` nothing else
     #[arg(long)]
     off_cpu: bool,
     /// Record also who wakes waiting threads, which needs tracepoints; without -a only wakers among the recorded threads
@@ -27,34 +34,102 @@ pub(super) struct OffCpuOptions {
     wakers: bool,
 }
 
+/// The events that record waits.
+#[derive(Debug, Default)]
+pub(super) struct OffCpuEvents {
+    pub(super) groups: Vec<NamedGroup>,
+    /// The times of wakeups, among the groups.
+    pub(super) wakeups: Option<Wakeups>,
+    /// Lines about things that are not recorded.
+    pub(super) notes: Vec<String>,
+}
+
+/// The event with the times of wakeups, by whomever.
+#[derive(Debug)]
+pub(super) struct Wakeups {
+    /// Index of its group.
+    pub(super) group: usize,
+    new: Option<NewTaskIds>,
+    /// An event of the tracepoint. While it is open, the kernel closes others at once.
+    _trial: Event,
+}
+
+impl Wakeups {
+    /// Returns the filter for the wakeups of these tasks, if the ids of later ones are known.
+    pub(super) fn filter(&self, tasks: &ObservedTasks) -> Option<std::ffi::CString> {
+        let [.., pid] = WAKEUPS;
+        self.new.map(|new| tasks.filter(pid, new))
+    }
+}
+
 impl OffCpuOptions {
     pub(super) fn is_on(self) -> bool {
         self.off_cpu
     }
 
-    /// Returns the events. The switch records have the rest: when a thread runs again, and whether it was preempted.
+    /// Returns the events, of which `before` others have lower indexes. The switch records have the rest: when a thread runs
+    /// again, and whether it was preempted.
     ///
     /// The software event needs less privilege than the tracepoint `sched:sched_switch`, no tracefs, and has no payload.
-    pub(super) fn groups(self, system: &System) -> io::Result<Vec<NamedGroup>> {
-        let mut groups = Vec::new();
-        if self.off_cpu {
-            let switches = EventSpec::new(Attr::software(Software::CONTEXT_SWITCHES).with_period(1));
-            groups.push(EventGroup::from(NamedEvent::from(switches)).into());
+    ///
+    /// A wakeup happens while the waker runs. So the event that has the times of all wakeups is on all CPUs, whatever is
+    /// recorded, and has no stack: the stacks of wakers are those of recorded threads.
+    pub(super) fn events(
+        self,
+        system: &System,
+        before: usize,
+        is_on_all_cpus: bool,
+    ) -> io::Result<OffCpuEvents> {
+        let mut events = OffCpuEvents::default();
+        if !self.off_cpu {
+            return Ok(events);
         }
+        let switches = EventSpec::new(Attr::software(Software::CONTEXT_SWITCHES).with_period(1));
+        events.groups.push(EventGroup::from(NamedEvent::from(switches)).into());
         if self.wakers {
-            let wakers = perf_session::parse(WAKERS, system)
-                .map_err(|error| io::Error::other(format!("--wakers needs tracepoints: {error}")))?;
+            let wakers = tracepoint(system, WAKERS)
+                .map_err(|reason| io::Error::other(format!("--wakers needs tracepoints: {reason}")))?;
             // Each one, also with a frequency for the other events.
-            let each = |spec: EventSpec| spec.map_attr(|attr| attr.with_period(1));
-            let each = |group: EventGroup| group.map_members(|event| event.map_specs(each));
-            groups.extend(wakers.into_iter().map(each).map(NamedGroup::from));
+            let wakers = wakers.map_attr(|attr| attr.with_period(1));
+            events.groups.push(EventGroup::from(NamedEvent::from(wakers)).into());
         }
-        Ok(groups)
+        if self.wakers && !is_on_all_cpus {
+            let note = "the stacks of wakers are recorded among the threads of the target; -a records all, and interrupts";
+            events.notes.push(note.to_owned());
+        }
+        let [category, name, _] = WAKEUPS;
+        let tracepoint = tracepoint(system, [category, name]);
+        match tracepoint.and_then(|spec| Ok((try_on_a_cpu(&spec, system)?, spec))) {
+            Ok((trial, spec)) => {
+                let new = NewTaskIds::read(system).ok();
+                events.wakeups = Some(Wakeups { group: before + events.groups.len(), new, _trial: trial });
+                let spec = spec.map_attr(|attr| attr.with_period(1)).system_wide();
+                events.groups.push(EventGroup::from(NamedEvent::from(spec)).into());
+            }
+            Err(reason) => events.notes.push(format!(
+                "offcpu-time includes waits for a CPU after a wakeup, because wakeups are not recorded: {reason}"
+            )),
+        }
+        Ok(events)
     }
+}
 
-    /// Returns a note about wakers that are not recorded.
-    pub(super) fn note(self, is_on_cpus: bool) -> Option<String> {
-        let note = "wakers are recorded among the threads of the target; -a records all, and interrupts";
-        (self.wakers && !is_on_cpus).then(|| note.to_owned())
+/// Returns a tracepoint about the tasks of others, or why it cannot be used.
+fn tracepoint(system: &System, [category, name]: [&str; 2]) -> Result<EventSpec, String> {
+    if Privileges::read(system).in_initial_pid_namespace().is_ok_and(|is_initial| !is_initial) {
+        return Err("tracepoints have the ids of tasks outside of this container".to_owned());
     }
+    let tracepoint = Tracefs::find(system).and_then(|tracefs| tracefs.tracepoint(category, name));
+    Ok(tracepoint.map_err(|error| error.to_string())?.event_spec())
+}
+
+/// Opens the event on a CPU, to find out whether that is permitted.
+fn try_on_a_cpu(spec: &EventSpec, system: &System) -> Result<Event, String> {
+    let online = CpuList::online(system).map_err(|error| error.to_string())?;
+    let cpu = online.iter().next().unwrap_or_default();
+    let attr = spec.attr().with_period(1).with_sample_type(SampleType::RAW);
+    Event::open(&attr, Target::cpu(cpu)).map_err(|error| match error.errno() {
+        Some(errno) => format!("{}: {errno:?} on all CPUs", spec.label()),
+        None => format!("{}: {error}", spec.label()),
+    })
 }

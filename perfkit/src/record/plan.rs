@@ -8,12 +8,12 @@ use perf_session::sys::{
 };
 use perf_session::{
     AttrFallback, CpuEvent, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec,
-    NamedEvent, System, cpu_event,
+    NamedEvent, ObservedTasks, System, cpu_event,
 };
 
 use super::Options;
 use super::call_graph::{CALL_STACK, CallGraph};
-use super::off_cpu;
+use super::off_cpu::{self, OffCpuEvents, Wakeups};
 use super::options::Rate;
 use crate::events::NamedGroup;
 use crate::ring_pages::{PAGE, RingPages};
@@ -60,6 +60,8 @@ pub(super) struct Plan {
     default_pages: usize,
     /// Whether switches are recorded, for the time off the CPU.
     has_off_cpu: bool,
+    /// The event with the times of wakeups.
+    wakeups: Option<Wakeups>,
     pub(super) notes: Vec<String>,
     /// Whether the events of a command are enabled later than at its `exec`.
     is_delayed: bool,
@@ -91,7 +93,15 @@ impl Plan {
         let clause = cause.map(|cause| format!("{default} in place of cycles: {cause}"));
         let mut groups = options.events.parse(default, system)?;
         let named = groups.len();
-        groups.extend(options.off_cpu.groups(system)?);
+        // Profiles have no waits.
+        let mut off_cpu = if options.profiles.is_used() {
+            OffCpuEvents::default()
+        } else {
+            options.off_cpu.events(system, named, options.target.is_on_all_cpus())?
+        };
+        groups.append(&mut off_cpu.groups);
+        notes.append(&mut off_cpu.notes);
+        let wakeups = off_cpu.wakeups;
         let of_switches = named..groups.len();
         let common = common_attr(options, has_tracepoint(&groups), &mut notes);
         let mut carrier = 0;
@@ -104,9 +114,12 @@ impl Plan {
             let mut is_carrier = index == carrier;
             // A switch is in the kernel, also the one of a user's thread.
             let has_levels = !of_switches.contains(&index);
+            let is_wakeups = wakeups.as_ref().is_some_and(|wakeups| wakeups.group == index);
             group.events = group.events.clone().map_members(|event| {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
+                let (common, branches) =
+                    if is_wakeups { (without_stack(&common), None) } else { (common, branches) };
                 event.map_specs(|spec| {
                     let spec = if has_levels { options.levels.apply(spec) } else { spec };
                     recorded(spec, options, limit, &common, branches)
@@ -120,7 +133,6 @@ impl Plan {
         let ring_pages = options.mmap_pages.map(|ring| ring.pages);
         let default_pages = default_ring_pages(options.call_graph(), options.off_cpu.is_on());
         let has_off_cpu = options.off_cpu.is_on();
-        notes.extend(options.off_cpu.note(options.target.is_on_cpus()));
         let is_delayed = options.control.delay().is_some();
         let is_overwrite = options.switch.is_overwrite();
         Ok(Self {
@@ -129,6 +141,7 @@ impl Plan {
             ring_pages,
             default_pages,
             has_off_cpu,
+            wakeups,
             notes,
             is_delayed,
             is_overwrite,
@@ -140,6 +153,15 @@ impl Plan {
     pub(super) fn group_names(&self) -> Vec<Option<&str>> {
         let names = |group: &'_ NamedGroup| group.events.members().len();
         self.groups.iter().flat_map(|group| vec![group.events.name(); names(group)]).collect()
+    }
+
+    /// Restricts the wakeups to those of recorded tasks.
+    pub(super) fn choose_wakeups(&mut self, tasks: &ObservedTasks) {
+        if let Some(wakeups) = &self.wakeups
+            && let Some(group) = self.groups.get_mut(wakeups.group)
+        {
+            group.filter = wakeups.filter(tasks);
+        }
     }
 
     /// Returns the filter of each logical event.
@@ -308,6 +330,13 @@ pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
         ..attr
     };
     attr.with_sample_type(common.sample_type).with_flags(common.flags)
+}
+
+/// Returns the attr without callchains and copies of the stack.
+fn without_stack(common: &Attr) -> Attr {
+    let stack = SampleType::CALLCHAIN | SampleType::REGS_USER | SampleType::STACK_USER;
+    let attr = common.replace_sample_type(common.sample_type - stack);
+    Attr { sample_regs_user: 0, sample_stack_user: 0, ..attr }
 }
 
 fn recorded(

@@ -12,6 +12,8 @@ pub(super) struct Written {
     pub(super) samples: u64,
     /// Samples that are not there, because the output failed.
     pub(super) unwritten: u64,
+    /// Switches of threads to a CPU and from it; `None` if waits are not recorded.
+    pub(super) switches: Option<u64>,
     /// Bytes that are no records.
     pub(super) malformed: u64,
     /// Name and size of the file, or the number of files.
@@ -32,6 +34,16 @@ pub(super) struct Report<'r> {
     pub(super) ledger: &'r LossLedger,
     /// The event that was recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
+    /// The records of CPUs, which one that is offline has not.
+    pub(super) of_cpus: OfCpus,
+}
+
+/// The records of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OfCpus {
+    All,
+    /// The others are recorded for tasks.
+    Wakeups,
 }
 
 impl Report<'_> {
@@ -42,16 +54,20 @@ impl Report<'_> {
     }
 
     fn line(&self) -> String {
-        let Written { samples, unwritten, place, .. } = &self.written;
+        let Written { samples, unwritten, switches, place, .. } = &self.written;
         let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
         let lost = self.lost();
-        if (*samples, *unwritten) == (0, 0) && lost.is_none() {
+        // Waits need no samples.
+        let switches = switches.filter(|switches| *switches > 0);
+        if (*samples, *unwritten) == (0, 0) && lost.is_none() && switches.is_none() {
             return format!("nothing was sampled: no samples in {place}{clause}");
         }
         let unwritten = (*unwritten > 0).then(|| format!("{unwritten} not written"));
         let missing: Vec<_> = unwritten.into_iter().chain(lost).collect();
         let missing = if missing.is_empty() { "none lost".to_owned() } else { missing.join(", ") };
-        format!("{} in {place}, {missing}{clause}", count(*samples, "sample"))
+        let switches =
+            switches.map(|switches| format!(" and {switches} switches of threads")).unwrap_or_default();
+        format!("{}{switches} in {place}, {missing}{clause}", count(*samples, "sample"))
     }
 
     /// Prints what was recorded before the output failed.
@@ -79,7 +95,7 @@ impl Report<'_> {
             !matches!(loss.kind, LossKind::Lost | LossKind::ReadLost | LossKind::Gap | LossKind::Late)
         };
         self.ledger.losses().filter(is_other).map(loss).for_each(note);
-        self.ledger.gaps().iter().map(gap).for_each(note);
+        self.ledger.gaps().iter().map(|it| gap(it, self.of_cpus)).for_each(note);
     }
 }
 
@@ -93,10 +109,14 @@ fn loss(loss: &Loss) -> String {
     format!("{}: {event}{} {unit} {}{within}", loss.scope, loss.amount, loss.kind)
 }
 
-fn gap(gap: &Gap) -> String {
+fn gap(gap: &Gap, of_cpus: OfCpus) -> String {
+    let what = match of_cpus {
+        OfCpus::All => "not recorded",
+        OfCpus::Wakeups => "no wakeups recorded",
+    };
     match gap.at_most() {
-        Some(ns) => format!("{}: not recorded for at most {}, while offline", gap.scope, duration(ns)),
-        None => format!("{}: not recorded after it went offline", gap.scope),
+        Some(ns) => format!("{}: {what} for at most {}, while offline", gap.scope, duration(ns)),
+        None => format!("{}: {what} after it went offline", gap.scope),
     }
 }
 
@@ -118,14 +138,16 @@ mod tests {
     #[test]
     fn samples_that_were_not_written_were_sampled() {
         let ledger = LossLedger::default();
-        let line = |samples, unwritten| {
+        let line = |samples, unwritten, switches| {
             let place = "0 profiles".to_owned();
-            let written = Written { samples, unwritten, malformed: 0, place, cause: Written::FULL };
-            Report { written, ledger: &ledger, clause: None }.line()
+            let written = Written { samples, unwritten, switches, malformed: 0, place, cause: Written::FULL };
+            Report { written, ledger: &ledger, clause: None, of_cpus: OfCpus::All }.line()
         };
-        assert_eq!(line(0, 0), "nothing was sampled: no samples in 0 profiles");
-        assert_eq!(line(0, 23_647), "0 samples in 0 profiles, 23647 not written");
-        assert_eq!(line(1, 0), "1 sample in 0 profiles, none lost");
+        assert_eq!(line(0, 0, None), "nothing was sampled: no samples in 0 profiles");
+        assert_eq!(line(0, 0, Some(0)), "nothing was sampled: no samples in 0 profiles");
+        assert_eq!(line(0, 0, Some(7)), "0 samples and 7 switches of threads in 0 profiles, none lost");
+        assert_eq!(line(0, 23_647, None), "0 samples in 0 profiles, 23647 not written");
+        assert_eq!(line(1, 0, None), "1 sample in 0 profiles, none lost");
     }
 
     #[test]

@@ -132,7 +132,9 @@ impl<'s> Session<'s> {
     }
 
     fn record(&mut self, inbox: &Inbox, options: &Options) -> Result<End, Failure> {
-        self.follows_cpus = options.target.is_on_cpus();
+        let is_on_cpus = options.target.is_on_cpus();
+        // The events of wakeups are on CPUs, also if the others are for tasks.
+        self.follows_cpus = is_on_cpus || self.source.wakeups.is_some();
         self.switched_at = options.switch.period().map(|period| (Instant::now() + period, period));
         let mut last_look = Instant::now();
         let end = loop {
@@ -149,7 +151,7 @@ impl<'s> Session<'s> {
                 self.enabled_at = None;
                 self.controlled.enable(&self.source.set)?;
             }
-            if readiness.is_final() && !self.follows_cpus {
+            if readiness.is_final() && !(is_on_cpus && self.follows_cpus) {
                 break End::Exit;
             }
             if readiness.is_final() {

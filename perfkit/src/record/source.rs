@@ -8,6 +8,7 @@ use perf_session::{EventSet, EventSetError, LossLedger, ObservedTasks, SampleRep
 use super::Failure;
 use super::features::Described;
 use super::losses::Losses;
+use super::wakeups::WakeupFilter;
 
 /// The open events, whose records an output takes.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Source {
     pub(super) losses: Losses,
     /// Gives the samples of software events that others sample, too, the ids of this recording.
     pub(super) repair: SampleRepair,
+    /// Chooses wakeups of recorded tasks.
+    pub(super) wakeups: Option<WakeupFilter>,
     /// The tasks that are recorded now; `None` if all tasks of CPUs are.
     pub(super) tasks: Option<ObservedTasks>,
     /// The attr of the first event, which writes the side-band records.
@@ -48,11 +51,12 @@ impl Source {
         set: EventSet,
         described: Described,
         tasks: Option<ObservedTasks>,
+        wakeups: Option<WakeupFilter>,
     ) -> Result<Self, EventSetError> {
         let attr = described.events.first().map(|event| event.attr).unwrap_or_default();
         let (losses, layout) = (Losses::new(&set), SampleLayout::new(&attr));
         let repair = set.sample_repair()?;
-        Ok(Self { set, described, losses, repair, tasks, attr, layout })
+        Ok(Self { set, described, losses, repair, wakeups, tasks, attr, layout })
     }
 
     /// Closes the events, and returns what was lost.

@@ -43,6 +43,13 @@ fn lines(losses: &Losses) -> Vec<String> {
         let waits = count(losses.broken_waits, "wait");
         lines.push(format!("{waits} left out, because the end is unknown"));
     }
+    if losses.waits_without_stack > 0 {
+        lines.push(format!("{} without a stack", count(losses.waits_without_stack, "wait")));
+    }
+    if losses.waits_without_wakeup > 0 {
+        let waits = count(losses.waits_without_wakeup, "wait");
+        lines.push(format!("{waits} without a known wakeup: the time for a CPU after it is not known"));
+    }
     for reasons in losses.reasons() {
         if let Some((most, reason)) = reasons.list.first() {
             let sum = reasons.list.iter().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count));

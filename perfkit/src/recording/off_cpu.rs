@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use perf_abi::AttrFlags;
+use perf_abi::{Attr, AttrFlags};
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Collector, Gaps, OffCpuEvents, StackId, SwitchEvent, Wait, Waits};
 
@@ -13,7 +13,7 @@ use crate::message::{count, note};
 /// The options that show waits of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct OffCpuOptions {
-    /// Show how long threads wait, as event offcpu-time, and how long they are runnable without a CPU, as event
+    /// Show how long threads wait, as event offcpu-time, and how long they are ready without a CPU, as event
     /// runqueue-time, in place of the samples of switches; for recordings of `record --off-cpu`
     #[arg(long)]
     off_cpu: bool,
@@ -23,18 +23,43 @@ pub(crate) struct OffCpuOptions {
     wakers: bool,
 }
 
+/// The part of a recording that is about waits.
+pub(super) struct OffCpuPlan {
+    /// By the index of the event in the file.
+    switches: Vec<Option<SwitchEvent>>,
+    wakeups: Wakeups,
+    has_wakers: bool,
+    /// Whether all switch-ins are recorded. Otherwise, they are known where another recorded thread leaves the CPU.
+    has_switch_ins: bool,
+    /// When records were lost; `None` for a pipe, which cannot be read twice.
+    gaps: Option<Gaps>,
+    /// When the recording ended, in ns; 0 if it is unknown.
+    end: u64,
+}
+
+/// The wakeups that a recording has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wakeups {
+    None,
+    /// Those by recorded threads, or more.
+    Some,
+    All,
+}
+
 /// The waits of a recording.
 pub(super) struct OffCpu {
     waits: Waits<Option<StackId>>,
     events: OffCpuEvents,
-    /// By the index of the event in the file.
     switches: Vec<Option<SwitchEvent>>,
+    wakeups: Wakeups,
     has_wakers: bool,
+    has_switch_ins: bool,
+    /// Waits that ended.
+    ended: u64,
     /// Whether records were lost.
     has_lost: bool,
     /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each is known too late.
     knows_gaps: bool,
-    /// When the recording ended, in ns; 0 if it is unknown.
     end: u64,
 }
 
@@ -49,36 +74,30 @@ impl OffCpuOptions {
         self.off_cpu
     }
 
-    /// Returns whether the waits are to be computed: not without the option, and if the recorder did it, as the perf
-    /// tool does by BPF.
-    pub(super) fn computes_waits(self, about: &About) -> bool {
-        let is_computed = || about.events().any(|(name, _)| name == OffCpuEvents::BLOCKED);
-        self.off_cpu && (self.wakers || !is_computed())
-    }
-
-    /// Adds the events to a profile.
+    /// Finds what a recording has about waits; `None` if they are not to be computed: without the option, and if the
+    /// recorder did it, as the perf tool does by BPF.
     ///
     /// # Errors
     ///
-    /// The recording has no switches or no wakeups.
-    pub(super) fn start(
-        self,
-        input: &InputOptions,
-        about: &About,
-        collector: &mut Collector,
-    ) -> io::Result<OffCpu> {
+    /// The recording has no switches or no wakers.
+    pub(super) fn plan(self, input: &InputOptions, about: &About) -> io::Result<Option<OffCpuPlan>> {
+        let is_computed = || about.events().any(|(name, _)| name == OffCpuEvents::BLOCKED);
+        if !self.off_cpu || (!self.wakers && is_computed()) {
+            return Ok(None);
+        }
         let tracepoints = about.tracepoints();
         let mut switches: Vec<_> =
             about.events().map(|(_, attr)| SwitchEvent::new(attr, tracepoints.find(attr))).collect();
-        let has_records = about.events().any(|(_, attr)| attr.flags.contains(AttrFlags::CONTEXT_SWITCH));
-        if !has_records && !switches.iter().flatten().any(SwitchEvent::has_switch_in) {
+        let has_switch_records =
+            about.events().any(|(_, attr)| attr.flags.contains(AttrFlags::CONTEXT_SWITCH));
+        if !has_switch_records && !switches.iter().flatten().any(SwitchEvent::has_switch_in) {
             return Err(io::Error::other(
                 "--off-cpu: the recording has no switches of threads; make it by `perfkit record --off-cpu`",
             ));
         }
-        if self.wakers && !switches.iter().flatten().any(SwitchEvent::is_wakeup) {
+        if self.wakers && !switches.iter().flatten().any(SwitchEvent::has_wakers) {
             return Err(io::Error::other(
-                "--wakers: the recording has no wakeups; make it by `perfkit record --off-cpu --wakers`",
+                "--wakers: the recording has no wakers; make it by `perfkit record --off-cpu --wakers`",
             ));
         }
         // One event of each kind: a switch is a sample of all of them.
@@ -87,45 +106,104 @@ impl OffCpuOptions {
             *switch = switch.filter(|event| !known.iter().any(|known| known.is_same_kind(event)));
             known.extend(*switch);
         }
-        let events = collector.off_cpu_events();
+        let look = Look::read(input, &switches)?;
+        // Events of tasks have the flag. The perf tool sets it for CPUs, too.
+        let is_of_cpus = |attr: &Attr| !attr.flags.contains(AttrFlags::INHERIT) || look.is_of_cpus;
+        let wakeups = switches.iter().zip(about.events()).filter_map(|(switch, (_, attr))| {
+            let is_wakeup = switch.as_ref().is_some_and(SwitchEvent::is_wakeup);
+            is_wakeup.then(|| if is_of_cpus(attr) { Wakeups::All } else { Wakeups::Some })
+        });
+        let wakeups = wakeups.max().unwrap_or(Wakeups::None);
+        let has_switch_ins = has_switch_records || look.is_of_cpus;
         let end = about.sample_time.map_or(0, |time| time.last);
-        let gaps = gaps(input)?;
-        let knows_gaps = gaps.is_some();
-        let waits = Waits::with_gaps(gaps.unwrap_or_default());
         let has_wakers = self.wakers;
-        Ok(OffCpu { waits, events, switches, has_wakers, has_lost: false, knows_gaps, end })
+        Ok(Some(OffCpuPlan { switches, wakeups, has_wakers, has_switch_ins, gaps: look.gaps, end }))
     }
 }
 
-/// Reads the times in which records were lost, which are known only after the records that they concern. `None` for a
-/// pipe, which cannot be read twice.
-fn gaps(input: &InputOptions) -> io::Result<Option<Gaps>> {
-    let path = input.path();
-    if !(path.is_file() || path.is_dir()) {
-        return Ok(None);
+impl OffCpuPlan {
+    /// Returns the names of the events of waits.
+    pub(super) fn names(&self) -> [&'static str; 2] {
+        OffCpuEvents::names(self.wakeups == Wakeups::All)
     }
-    let (_, mut records) = input.open()?.in_file_order();
-    let mut gaps = Gaps::new();
-    while let Some(record) = records.next() {
-        // Damage is reported by the pass that reads the samples.
-        if record.kernel().is_some()
-            && let Ok(decoded) = record.decode()
-        {
-            gaps.note(&decoded);
+
+    /// Adds the events to a profile.
+    pub(super) fn start(self, collector: &mut Collector) -> OffCpu {
+        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end } = self;
+        let events = collector.off_cpu_events(wakeups == Wakeups::All);
+        let knows_gaps = gaps.is_some();
+        let waits = Waits::with_gaps(gaps.unwrap_or_default());
+        let (ended, has_lost) = (0, false);
+        OffCpu {
+            waits,
+            events,
+            switches,
+            wakeups,
+            has_wakers,
+            has_switch_ins,
+            ended,
+            has_lost,
+            knows_gaps,
+            end,
         }
     }
-    Ok(Some(gaps))
+}
+
+/// Facts that are known only when the whole recording was read.
+#[derive(Default)]
+struct Look {
+    gaps: Option<Gaps>,
+    /// Whether switches are those of CPUs, not of tasks.
+    is_of_cpus: bool,
+}
+
+impl Look {
+    /// Reads a recording. Nothing is known of a pipe, which cannot be read twice.
+    fn read(input: &InputOptions, switches: &[Option<SwitchEvent>]) -> io::Result<Self> {
+        let path = input.path();
+        if !(path.is_file() || path.is_dir()) {
+            return Ok(Self::default());
+        }
+        let (_, mut records) = input.open()?.in_file_order();
+        let (mut gaps, mut is_of_cpus) = (Gaps::new(), false);
+        while let Some(record) = records.next() {
+            // Damage is reported by the pass that reads the samples.
+            if record.kernel().is_none() {
+                continue;
+            }
+            let Ok(decoded) = record.decode() else { continue };
+            let event = || record.event().ok().and_then(|(index, _)| switches.get(index).copied().flatten());
+            match &decoded {
+                Record::LostSamples(_) if event().is_some_and(|event| event.is_wakeup()) => continue,
+                // Of an idle CPU, which is no task.
+                Record::Sample(sample) if !is_of_cpus && sample.tid() == Some(0) => {
+                    is_of_cpus = event().is_some();
+                }
+                Record::SwitchCpuWide(_) => is_of_cpus = true,
+                _ => {}
+            }
+            gaps.note(&decoded);
+        }
+        Ok(Self { gaps: Some(gaps), is_of_cpus })
+    }
 }
 
 impl OffCpu {
-    /// Applies a record, after the collector had it.
+    /// Applies a record of an event of the file, after the collector had it.
     pub(super) fn update<L: Layout>(
         &mut self,
+        event: impl FnOnce() -> Option<usize>,
         record: &Record<'_, L>,
         collector: &mut Collector,
         filter: &Filter,
     ) {
         self.has_lost |= matches!(record, Record::Lost(_) | Record::LostSamples(_));
+        // A wait whose wakeup is lost has none, and its end is known.
+        if let Record::LostSamples(_) = record
+            && event().is_some_and(|index| self.event(index).is_some_and(|event| event.is_wakeup()))
+        {
+            return;
+        }
         if let Some(wait) = self.waits.update(record) {
             self.add(&wait, collector, filter);
         }
@@ -139,10 +217,13 @@ impl OffCpu {
         collector: &mut Collector,
         filter: &Filter,
     ) -> bool {
-        let Some(event) = self.switches.get(index).copied().flatten() else { return false };
+        let Some(event) = self.event(index) else { return false };
         // Filters choose waiters, not wakers.
-        let is_wanted =
-            if event.is_switch() { filter.by_object(collector.spaces(), sample) } else { self.has_wakers };
+        let is_wanted = if event.is_switch() {
+            filter.by_object(collector.spaces(), sample)
+        } else {
+            self.has_wakers && event.has_wakers()
+        };
         let stack = || if is_wanted { collector.stack(sample) } else { None };
         if let Some(wait) = self.waits.add(&event, sample, stack) {
             self.add(&wait, collector, filter);
@@ -150,9 +231,37 @@ impl OffCpu {
         true
     }
 
+    fn event(&self, index: usize) -> Option<SwitchEvent> {
+        self.switches.get(index).copied().flatten()
+    }
+
     /// Adds the waits that have not ended. Returns for each event of the file whether its samples were taken.
-    pub(super) fn finish(mut self, collector: &mut Collector, filter: &Filter) -> Vec<bool> {
+    ///
+    /// # Errors
+    ///
+    /// The recording has where threads leave a CPU, and not where they run again.
+    pub(super) fn finish(mut self, collector: &mut Collector, filter: &Filter) -> io::Result<Vec<bool>> {
         let waits = std::mem::take(&mut self.waits);
+        if !self.has_switch_ins && waits.broken() > 0 && !self.has_lost {
+            let what = "where threads run again is known only where another recorded thread leaves the CPU";
+            let remedy = "record with -a or --switch-events, or by `perfkit record --off-cpu`";
+            if self.ended == 0 {
+                return Err(io::Error::other(format!(
+                    "--off-cpu: no wait has a known end: {what}; {remedy}"
+                )));
+            }
+            note(format_args!("{what}; {remedy}"));
+        }
+        let reason = match self.wakeups {
+            Wakeups::None => Some("the recording has no wakeups"),
+            Wakeups::Some => Some("the recording may not have all wakeups"),
+            Wakeups::All => None,
+        };
+        if let Some(reason) = reason {
+            note(format_args!(
+                "offcpu-time includes waits for a CPU after a wakeup, because {reason}; preempted-time has the others"
+            ));
+        }
         collector.add_broken_waits(waits.broken());
         if self.has_lost && !self.knows_gaps {
             note(
@@ -167,11 +276,12 @@ impl OffCpu {
             let had = count(unfinished, "wait");
             note(format_args!("{had} had not ended with the recording: counted up to its end"));
         }
-        self.switches.iter().map(Option::is_some).collect()
+        Ok(self.switches.iter().map(Option::is_some).collect())
     }
 
     /// Adds a wait if it is wanted. Returns whether it is.
-    fn add(&self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
+    fn add(&mut self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
+        self.ended += u64::from(wait.is_finished);
         let is_wanted = filter.by_time(wait.start)
             && filter.by_ids(Some(wait.pid), Some(wait.tid), wait.cpu)
             && filter.by_thread(collector.spaces(), wait.tid)

@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use perf_abi::regs::Architecture;
 use perf_decode::{Record, Sample};
-use perf_profile::{Collector, Column, Event, OffCpuEvents, Profile, ProfileBuilder, Resolver, TableSums};
+use perf_profile::{Collector, Column, Event, Profile, ProfileBuilder, Resolver, TableSums};
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
 use super::{
@@ -87,9 +87,12 @@ impl SourceOptions {
         mut payloads: Option<&mut Payloads>,
     ) -> io::Result<(Profiled, Option<TableSums>)> {
         let (about, mut records) = input.open()?.in_time_order();
-        let has_waits = self.off_cpu.computes_waits(&about);
-        let waits: &[&str] = if has_waits { &[OffCpuEvents::BLOCKED, OffCpuEvents::RUNNABLE] } else { &[] };
-        let names: Vec<_> = about.events().map(|(name, _)| name).chain(waits.iter().copied()).collect();
+        let waits = self.off_cpu.plan(input, &about)?;
+        let has_waits = waits.is_some();
+        let mut names: Vec<&str> = about.events().map(|(name, _)| name).collect();
+        if let Some(waits) = &waits {
+            names.extend(waits.names());
+        }
         let is_chosen = self.events.choose(&names).map_err(|error| records.error(&error))?;
         let filter = self.filter.filter(&about)?;
         let has_filter = !filter.is_empty();
@@ -103,8 +106,7 @@ impl SourceOptions {
                 (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
             })
             .collect();
-        let mut off_cpu =
-            if has_waits { Some(self.off_cpu.start(input, &about, &mut collector)?) } else { None };
+        let mut off_cpu = waits.map(|waits| waits.start(&mut collector));
         let mut members = Members::new(&about);
         records.show_progress(Shown::BeforeOutput);
         while let Some(record) = records.next() {
@@ -124,7 +126,8 @@ impl SourceOptions {
             collector.update(&decoded);
             members.update(&decoded);
             if let Some(off_cpu) = &mut off_cpu {
-                off_cpu.update(&decoded, &mut collector, &filter);
+                let event = || record.event().ok().map(|(index, _)| index);
+                off_cpu.update(event, &decoded, &mut collector, &filter);
             }
             let Record::Sample(sample) = &decoded else { continue };
             let Ok((index, file_event)) = record.event() else { continue };
@@ -153,7 +156,7 @@ impl SourceOptions {
         }
         records.add_damage(members.damage());
         records.clear_progress();
-        let replaced = off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter));
+        let replaced = off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter)).transpose()?;
         let step = Step::new(Shown::BeforeOutput, "naming functions");
         let (mut profile, sums) = collector.finish_table();
         drop(step);

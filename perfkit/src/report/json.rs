@@ -94,6 +94,8 @@ pub(crate) fn losses(losses: &Losses) -> Value {
         ("lost_samples", losses.lost_samples),
         ("late_records", losses.late_records),
         ("broken_waits", losses.broken_waits),
+        ("waits_without_stack", losses.waits_without_stack),
+        ("waits_without_wakeup", losses.waits_without_wakeup),
         ("complete_stacks", losses.complete_stacks),
         ("unverified_stacks", losses.unverified_stacks),
         ("left_out_addresses", losses.left_out_addresses),

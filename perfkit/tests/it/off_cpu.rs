@@ -4,13 +4,15 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record, skip_if_refused};
@@ -73,13 +75,6 @@ fn wait_for_pipe(reader: &mut std::io::PipeReader) -> Duration {
     start.elapsed()
 }
 
-/// Waits for the other recorders of switches: samples of two of them have the id of one (kernel errata, "Id and time of
-/// another software event").
-fn alone() -> MutexGuard<'static, ()> {
-    static RECORDER: Mutex<()> = Mutex::new(());
-    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Fails unless a time is at least the one of `sleep 0.2`, and shorter than the whole recording.
 #[track_caller]
 fn assert_is_sleep(found: u64, elapsed: Duration) {
@@ -132,7 +127,6 @@ fn assert_is_about(found: u64, expected: u64, name: &str) {
 
 #[test]
 fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
-    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("waits.data");
     let program = std::env::current_exe().unwrap();
@@ -169,7 +163,6 @@ fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
 
 #[test]
 fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
-    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("all.data");
     for events in [&["-e", "dummy", "--off-cpu"][..], &["-e", "sched:sched_switch", "-g"]] {
@@ -186,6 +179,242 @@ fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
     }
 }
 
+/// Sleeps of [`napper`].
+const NAPS: u32 = 40;
+
+/// Sleeps in a thread named `napper`, and prints how long it waited for a CPU and how long it slept, in ns: the first by the
+/// kernel's own count. Waits for a line first, and for another one at the end.
+#[test]
+#[ignore = "the program that is recorded"]
+fn nap() {
+    let run_delay = || {
+        let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        let values: Vec<u64> = text.split_whitespace().map(|value| value.parse().unwrap()).collect();
+        (values[0], values[1])
+    };
+    let line = || std::io::stdin().read_line(&mut String::new()).unwrap();
+    let naps = move || {
+        line();
+        let (start, before) = (Instant::now(), run_delay());
+        (0..NAPS).for_each(|_| thread::sleep(Duration::from_millis(5)));
+        let (all, after) = (start.elapsed().as_nanos() as u64, run_delay());
+        let (ran, ready) = (after.0 - before.0, after.1 - before.1);
+        println!("\n{RESULT}ready {ready}\n{RESULT}asleep {}", all - ran - ready);
+        line();
+    };
+    thread::Builder::new().name("napper".into()).spawn(naps).unwrap().join().unwrap();
+}
+
+/// A process that keeps a CPU busy until it is dropped.
+struct Burner(std::process::Child);
+
+impl Burner {
+    fn start() -> Self {
+        let burn = "while kill -0 $PPID 2>/dev/null; do :; done";
+        Self(Command::new("taskset").args(["-c", "0", "sh", "-c", burn]).spawn().unwrap())
+    }
+}
+
+impl Drop for Burner {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Starts [`nap`] on the busy CPU, with a low priority.
+fn start_nap() -> std::process::Child {
+    let mut nap = Command::new("taskset");
+    nap.args(["-c", "0", "nice", "-n", "10"]).arg(std::env::current_exe().unwrap());
+    nap.args(["--ignored", "--exact", "off_cpu::nap", "--nocapture", "--test-threads=1"]);
+    nap.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// Returns the id of a thread of a process, when it is there.
+fn thread_named(pid: u32, name: &str) -> u32 {
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
+            let task = task.unwrap();
+            if fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
+                return task.file_name().to_str().unwrap().parse().unwrap();
+            }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no thread {name} of {pid}");
+}
+
+/// Fails unless the times off the CPU of `napper` are those that it knows.
+fn assert_is_split(file: &Path, results: &HashMap<String, u64>, mode: &str) {
+    let mut report = perfkit();
+    report.args(["report", "--json", "--no-inline", "--off-cpu", "--comm", "napper", "-i"]).arg(file);
+    let output = report.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{mode}: {errors}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let events = report["events"].as_array().unwrap();
+    let value = |name: &str| {
+        events.iter().find(|event| event["name"] == name).map(|event| event["value"].as_u64().unwrap())
+    };
+    let (blocked, ready) = (value("offcpu-time"), value("runqueue-time"));
+    // A kernel may leave out hits in some threads. Each such wait is reported, and is as long as one for a CPU.
+    let unknown = report["losses"]["waits_without_wakeup"].as_u64().unwrap();
+    assert!(unknown <= u64::from(NAPS / 10), "{mode}: {unknown} waits have no wakeup: {errors}");
+    let [asleep, expected] = ["asleep", "ready"].map(|name| results[name]);
+    let most = |expected: u64| expected / 20 + 5_000_000 + unknown * 30_000_000;
+    for (found, expected) in [(blocked, asleep), (ready, expected)] {
+        let found = found.unwrap();
+        assert!(
+            found.abs_diff(expected) <= most(expected),
+            "{mode}: {found} ns, expected {expected} ns: {errors}"
+        );
+    }
+}
+
+#[test]
+fn time_on_the_run_queue_is_that_of_the_kernel_in_each_mode() {
+    let folder = Folder::new();
+    let file = folder.path("naps.data");
+    let trial = ["--off-cpu", "--wakers", "-a", "-e", "dummy", "-o", file.to_str().unwrap(), "--", "true"];
+    if record(&trial).is_none() {
+        return;
+    }
+    let _burners = [Burner::start(), Burner::start()];
+    for mode in ["-p", "-t", "-a", "--wakers -a", "--wakers -p", "command", "--wakers command"] {
+        let mut command = perfkit();
+        command.args(["record", "--off-cpu", "-e", "dummy", "-g", "-o"]).arg(&file);
+        if mode.contains("--wakers") {
+            command.arg("--wakers");
+        }
+        let output = if mode.ends_with("command") {
+            let nap = ["taskset", "-c", "0", "nice", "-n", "10", "sh", "-c"];
+            let program = std::env::current_exe().unwrap();
+            let test = "--ignored --exact off_cpu::nap --nocapture --test-threads=1";
+            let script = format!("(echo; echo) | {} {test}", program.display());
+            let recorded = command.arg("--").args(nap).arg(script).output().unwrap();
+            assert!(recorded.status.success(), "{recorded:?}");
+            recorded.stdout
+        } else {
+            let mut nap = start_nap();
+            let thread = thread_named(nap.id(), "napper");
+            match mode.rsplit(' ').next().unwrap() {
+                "-a" => command.arg("-a"),
+                "-t" => command.args(["-t", &thread.to_string()]),
+                _ => command.args(["-p", &nap.id().to_string()]),
+            };
+            let mut recorder = command.stderr(Stdio::piped()).spawn().unwrap();
+            let mut errors = BufReader::new(recorder.stderr.take().unwrap());
+            let mut text = String::new();
+            while !text.contains("recording ") {
+                assert!(errors.read_line(&mut text).unwrap() > 0, "{mode}: {text}");
+            }
+            let mut stdin = nap.stdin.take().unwrap();
+            stdin.write_all(b"\n").unwrap();
+            let mut stdout = BufReader::new(nap.stdout.take().unwrap());
+            let mut printed = String::new();
+            while !printed.contains("asleep") {
+                assert!(stdout.read_line(&mut printed).unwrap() > 0, "{mode}: {printed}");
+            }
+            kill_process(Pid::from_child(&recorder), Signal::INT).unwrap();
+            errors.read_to_string(&mut text).unwrap();
+            assert!(recorder.wait().unwrap().success(), "{mode}: {text}");
+            drop(stdin);
+            nap.wait().unwrap();
+            printed.into_bytes()
+        };
+        assert_is_split(&file, &results(&output), mode);
+    }
+}
+
+#[test]
+fn recording_of_a_command_has_no_names_of_others() {
+    let folder = Folder::new();
+    let file = folder.path("names.data");
+    // It is woken all the time, and starts processes that are.
+    let (stop, stopped) = mpsc::channel::<()>();
+    let foreign = thread::Builder::new().name("pk-foreign".into());
+    let foreign = foreign.spawn(move || {
+        while let Err(mpsc::RecvTimeoutError::Timeout) = stopped.recv_timeout(Duration::from_millis(1)) {
+            assert!(Command::new("pk-no-such-program").spawn().is_err());
+        }
+    });
+    let arguments = ["--off-cpu", "-e", "dummy", "-o", file.to_str().unwrap(), "--", "sh", "-c"];
+    let naps = "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.02; done";
+    let recorded = record(&[&arguments[..], &[naps]].concat());
+    drop(stop);
+    foreign.unwrap().join().unwrap();
+    if recorded.is_none() {
+        return;
+    }
+    let bytes = fs::read(&file).unwrap();
+    assert!(!bytes.windows(10).any(|window| window == b"pk-foreign"), "its wakeups are in the recording");
+    let sleeps = bytes.windows(6).filter(|window| window == b"sleep\0").count();
+    assert!(sleeps >= 9, "the names and the wakeups of the recorded ones are there: {sleeps}");
+}
+
+#[test]
+fn new_tasks_wait_for_a_cpu_until_they_run() {
+    let folder = Folder::new();
+    let file = folder.path("forks.data");
+    let _burners = [Burner::start(), Burner::start()];
+    let forks = "i=0; while [ $i -lt 30 ]; do (:); i=$((i+1)); done";
+    let arguments = ["--off-cpu", "-e", "dummy", "-o", file.to_str().unwrap(), "--"];
+    let command = ["taskset", "-c", "0", "nice", "-n", "10", "sh", "-c", forks];
+    let Some(output) = record(&[&arguments[..], &command].concat()) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let mut export = perfkit();
+    export
+        .args(["export", "-f", "folded", "--no-inline", "--off-cpu", "-e", "runqueue-time", "-i"])
+        .arg(&file);
+    let export = export.output().unwrap();
+    if !export.status.success() {
+        // Without tracepoints, only the time of preempted threads is known.
+        let errors = String::from_utf8_lossy(&export.stderr).into_owned();
+        assert!(errors.contains("preempted-time"), "{errors}");
+        return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8(export.stdout).unwrap();
+    let new = text.lines().filter(|line| line.contains(";[new thread] "));
+    let ns: u64 = new.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
+    assert!(ns > 0, "{text}");
+}
+
+#[test]
+fn recordings_of_switch_tracepoints_by_the_perf_tool_are_complete_or_say_what_they_need() {
+    match Command::new("perf").arg("version").output() {
+        Ok(version) if version.status.success() => {}
+        other => return eprintln!("skipped: no perf tool: {other:?}"),
+    }
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    for (options, is_complete) in [(&[][..], false), (&["--switch-events"][..], true)] {
+        let mut perf = Command::new("perf");
+        perf.args(["record", "-q", "-N", "-B", "-e", "sched:sched_switch", "-g"])
+            .args(options)
+            .arg("-o")
+            .arg(&file);
+        let recorded = perf.args(["--", "sleep", "0.2"]).env("HOME", folder.path("")).output().unwrap();
+        if !recorded.status.success() {
+            return eprintln!("skipped: perf cannot record: {}", String::from_utf8_lossy(&recorded.stderr));
+        }
+        let report =
+            perfkit().args(["report", "--no-inline", "--off-cpu", "-i"]).arg(&file).output().unwrap();
+        let errors = String::from_utf8_lossy(&report.stderr).into_owned();
+        assert_eq!(report.status.success(), is_complete, "{errors}");
+        if is_complete {
+            let slept = folded(&file, &["--comm", "sleep"]).iter().map(|(_, value)| value).sum::<u64>();
+            assert!(slept >= 199_000_000, "{slept}");
+            // Nobody knows when the thread was woken.
+            assert!(errors.contains("the recording has no wakeups"), "{errors}");
+            let report = String::from_utf8(report.stdout).unwrap();
+            assert!(report.contains("preempted-time") && !report.contains("runqueue-time"), "{report}");
+        } else {
+            assert!(errors.contains("-a or --switch-events") && !errors.contains("has none"), "{errors}");
+        }
+    }
+}
+
 #[test]
 fn user_without_privileges_records_the_waits_of_a_command() {
     let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
@@ -193,9 +422,11 @@ fn user_without_privileges_records_the_waits_of_a_command() {
     if !rustix::process::geteuid().is_root() || level > 2 {
         return eprintln!("skipped: needs root, to become nobody, and perf_event_paranoid of at most 2");
     }
-    let _alone = alone();
     let mut command = perfkit();
-    command.args(["record", "--off-cpu", "-o", "-", "--", "sleep", "0.2"]).uid(65534).gid(65534);
+    command
+        .args(["record", "--off-cpu", "-e", "dummy", "-o", "-", "--", "sleep", "0.2"])
+        .uid(65534)
+        .gid(65534);
     let start = Instant::now();
     let Ok(output) = command.output() else {
         return eprintln!("skipped: nobody cannot execute the program");
@@ -213,11 +444,18 @@ fn user_without_privileges_records_the_waits_of_a_command() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(level > 1, errors.contains("have no stacks"), "{errors}");
     assert_eq!(level <= 1, stacks.iter().any(|(stack, _)| stack.contains("nanosleep")), "{stacks:?}");
+    // The waits are there, with or without stacks, and the reports say which.
+    assert!(errors.contains("switches of threads") && !errors.contains("nothing was sampled"), "{errors}");
+    assert!(errors.contains("offcpu-time includes waits for a CPU"), "{errors}");
+    let report = perfkit().args(["report", "--no-inline", "--off-cpu", "-i"]).arg(&file).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert_eq!(level > 1, report.contains("no stack: no sample was recorded"), "{report}");
+    assert!(level <= 1 || !report.contains("all addresses have names"), "{report}");
+    assert!(report.contains("preempted-time") && !report.contains("runqueue-time"), "{report}");
 }
 
 #[test]
 fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
-    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("hangs.data");
     let mut command = perfkit();
@@ -228,8 +466,7 @@ fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
     let is_ready = child.stdout.as_mut().unwrap().read_exact(&mut line).is_ok();
     if is_ready {
         thread::sleep(Duration::from_millis(700));
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     }
     let output = child.wait_with_output().unwrap();
     if !is_ready {
@@ -273,7 +510,6 @@ fn ping_pong() {
 
 #[test]
 fn wait_is_not_too_long_because_records_were_lost() {
-    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("lost.data");
     let program = std::env::current_exe().unwrap();

@@ -9,7 +9,7 @@ mod waits;
 pub use add::OffCpuEvents;
 pub use gaps::Gaps;
 pub use switch_event::SwitchEvent;
-pub use wait::{Wait, WaitReason, Wakeup};
+pub use wait::{Wait, WaitReason, Waker, Wakeup};
 pub use waits::Waits;
 
 #[cfg(test)]

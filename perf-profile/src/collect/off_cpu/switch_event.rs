@@ -1,6 +1,6 @@
 //! The events whose samples are context switches and wakeups.
 
-use perf_abi::{Attr, EventType, Sampling, Software};
+use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 use perf_decode::tracepoint::{Format, IntegerField};
 
 use super::WaitReason;
@@ -11,13 +11,14 @@ use super::WaitReason;
 /// |---|---|
 /// | `context-switches` with period 1 | the stack of a thread that leaves the CPU |
 /// | `sched:sched_switch` | that, its state, and the thread that runs next |
-/// | `sched:sched_waking` | the waker with its stack |
+/// | `sched:sched_wakeup` | when a thread is woken: from then on, the kernel counts that it waits for a CPU |
+/// | `sched:sched_waking` | when the waker begins with that, some µs before; with callchains the waker with its stack |
 ///
 /// A tracepoint of a task has the hits of the task only: where it leaves the CPU, but not where it runs again, and whom it
-/// wakes, but not by whom it is woken. On all CPUs, it has all.
+/// wakes, but not by whom it is woken. On all CPUs, it has all. So `sched_wakeup` on all CPUs has the time of all wakeups, and
+/// `sched_waking` with callchains for some tasks the wakers among them.
 ///
-/// `sched:sched_wakeup` is not among them: the CPU of the woken thread may write it, where some other thread runs than the
-/// waker.
+/// `sched:sched_wakeup` has no wakers: the CPU of the woken thread may write it, where some other thread runs.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchEvent(pub(super) Kind);
 
@@ -25,7 +26,8 @@ pub struct SwitchEvent(pub(super) Kind);
 pub(super) enum Kind {
     ContextSwitches,
     SchedSwitch { prev_state: IntegerField, next_pid: IntegerField },
-    SchedWaking { pid: IntegerField },
+    SchedWaking { pid: IntegerField, has_waker: bool },
+    SchedWakeup { pid: IntegerField },
 }
 
 impl SwitchEvent {
@@ -41,13 +43,17 @@ impl SwitchEvent {
             "sched_switch" => {
                 Kind::SchedSwitch { prev_state: field("prev_state")?, next_pid: field("next_pid")? }
             }
-            "sched_waking" => Kind::SchedWaking { pid: field("pid")? },
+            "sched_waking" => {
+                let has_waker = attr.sample_type.intersects(SampleType::CALLCHAIN | SampleType::STACK_USER);
+                Kind::SchedWaking { pid: field("pid")?, has_waker }
+            }
+            "sched_wakeup" => Kind::SchedWakeup { pid: field("pid")? },
             _ => return None,
         };
         Some(Self(kind))
     }
 
-    /// Returns whether both events have a sample at the same switch or wakeup. Pass those of one of them to
+    /// Returns whether both events have a sample at the same switch or wakeup. Pass the samples of one of them to
     /// [`Waits`](super::Waits).
     pub fn is_same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.0) == std::mem::discriminant(&other.0)
@@ -60,7 +66,12 @@ impl SwitchEvent {
 
     /// Returns whether its samples are wakeups.
     pub fn is_wakeup(&self) -> bool {
-        matches!(self.0, Kind::SchedWaking { .. })
+        matches!(self.0, Kind::SchedWaking { .. } | Kind::SchedWakeup { .. })
+    }
+
+    /// Returns whether its samples have wakers with their stacks.
+    pub fn has_wakers(&self) -> bool {
+        matches!(self.0, Kind::SchedWaking { has_waker: true, .. })
     }
 
     /// Returns whether its samples have where threads switch in, as records of the attr flag `context_switch` have.
@@ -112,7 +123,16 @@ mod tests {
         let text = "name: sched_waking\nID: 7\nformat:\n\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n";
         let format = Format::parse(text).unwrap();
         let attr = Attr { kind: EventType::TRACEPOINT, config: 7, ..Attr::default() }.with_period(1);
-        assert!(SwitchEvent::new(&attr, Some(&format)).is_some_and(|event| event.is_wakeup()));
+        let event = SwitchEvent::new(&attr, Some(&format)).unwrap();
+        assert!(event.is_wakeup() && !event.has_wakers());
         assert!(SwitchEvent::new(&attr, None).is_none());
+        let with_stack = attr.with_sample_type(SampleType::CALLCHAIN);
+        let with_stack = SwitchEvent::new(&with_stack, Some(&format)).unwrap();
+        assert!(with_stack.has_wakers() && with_stack.is_same_kind(&event));
+        // The CPU of the woken thread may write it.
+        let text = text.replace("sched_waking", "sched_wakeup");
+        let attr = attr.with_sample_type(SampleType::CALLCHAIN);
+        let wakeup = SwitchEvent::new(&attr, Some(&Format::parse(&text).unwrap())).unwrap();
+        assert!(wakeup.is_wakeup() && !wakeup.has_wakers() && !wakeup.is_same_kind(&event));
     }
 }

@@ -4,11 +4,13 @@ use perf_decode::tracepoint::Format;
 use perf_decode::{RawRecord, Record, SampleLayout};
 use proptest::prelude::*;
 
-use super::{SwitchEvent, Wait, WaitReason, Waits};
+use super::{SwitchEvent, Wait, WaitReason, Waits, Waker};
 
 const SCHED_SWITCH: &str = "name: sched_switch\nID: 1\nformat:\n\
     \tfield:long prev_state;\toffset:0;\tsize:8;\tsigned:1;\n\
     \tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+const SCHED_WAKEUP: &str =
+    "name: sched_wakeup\nID: 3\nformat:\n\tfield:pid_t pid;\toffset:0;\tsize:4;\tsigned:1;\n";
 const SCHED_WAKING: &str =
     "name: sched_waking\nID: 2\nformat:\n\tfield:pid_t pid;\toffset:0;\tsize:4;\tsigned:1;\n";
 
@@ -23,6 +25,8 @@ enum Step {
     Switch(u32, u64, u32),
     /// A thread wakes another one.
     Waking(u32, u32),
+    /// A thread is awake, by a sample of another one.
+    Wakeup(u32, u32),
     Exit(u32),
     Fork(u32),
     Lost(u32),
@@ -38,11 +42,16 @@ fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
 /// waits, and the number of broken ones.
 fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
     let switches = attr(EventType::SOFTWARE, Software::CONTEXT_SWITCHES.0, SampleType::empty());
-    let [switch, waking] = [1, 2].map(|id| attr(EventType::TRACEPOINT, id, SampleType::RAW));
+    let [switch, wakeup] = [1, 3].map(|id| attr(EventType::TRACEPOINT, id, SampleType::RAW));
+    let waking = attr(EventType::TRACEPOINT, 2, SampleType::RAW | SampleType::CALLCHAIN);
     let format = |text| Some(Format::parse(text).unwrap());
     let event = |attr: &Attr, format: Option<Format<'_>>| SwitchEvent::new(attr, format.as_ref()).unwrap();
-    let events =
-        [event(&switches, None), event(&switch, format(SCHED_SWITCH)), event(&waking, format(SCHED_WAKING))];
+    let events = [
+        event(&switches, None),
+        event(&switch, format(SCHED_SWITCH)),
+        event(&waking, format(SCHED_WAKING)),
+        event(&wakeup, format(SCHED_WAKEUP)),
+    ];
     let mut waits = Waits::new();
     let mut ended = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
@@ -54,6 +63,8 @@ fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
         };
         let sample = |attr, tid, event, raw: &[u8]| {
             let sample = SampleBuilder::new(&attr).tid(1, tid).time(time);
+            let has_stack = attr.sample_type.contains(SampleType::CALLCHAIN);
+            let sample = if has_stack { sample.callchain(&[1]) } else { sample };
             let sample = if raw.is_empty() { sample } else { sample.raw(raw) };
             (attr, sample.finish(), Some(event))
         };
@@ -65,6 +76,7 @@ fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
                 sample(switch, tid, events[1], &raw)
             }
             Step::Waking(waker, tid) => sample(waking, waker, events[2], &tid.to_ne_bytes()),
+            Step::Wakeup(other, tid) => sample(wakeup, other, events[3], &tid.to_ne_bytes()),
             Step::Out(tid, false) => other(RecordType::SWITCH, Misc::SWITCH_OUT, &[], tid),
             Step::Out(tid, true) => other(RecordType::SWITCH, preempted, &[], tid),
             Step::In(tid) => other(RecordType::SWITCH, Misc::empty(), &[], tid),
@@ -93,10 +105,39 @@ struct Start {
 }
 
 impl Start {
+    /// The start of a wait of a thread in one record.
+    fn of(step: Step, index: usize, thread: u32) -> Option<Self> {
+        match step {
+            Step::Sample(tid) if tid == thread => Some(Self { sample: Some(index), ..Self::default() }),
+            Step::Out(tid, preempted) if tid == thread => {
+                Some(Self { switch: Some((index, preempted)), ..Self::default() })
+            }
+            Step::Switch(tid, prev, _) if tid == thread && prev & 0x30 == 0 => {
+                Some(Self { tracepoint: Some((index, prev)), ..Self::default() })
+            }
+            _ => None,
+        }
+    }
+
     /// The time of the switch record, which is certain, or else the first one.
     fn time(&self) -> u64 {
         let samples = [self.sample, self.tracepoint.map(|t| t.0)].into_iter().flatten().min();
         10 * (self.switch.map(|s| s.0).or(samples).unwrap() as u64 + 1)
+    }
+
+    /// Returns whether no record of the same kind is there.
+    fn is_with(&self, other: Self) -> bool {
+        !(self.sample.is_some() && other.sample.is_some()
+            || self.tracepoint.is_some() && other.tracepoint.is_some()
+            || self.switch.is_some() && other.switch.is_some())
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            sample: self.sample.or(other.sample),
+            tracepoint: self.tracepoint.or(other.tracepoint),
+            switch: self.switch.or(other.switch),
+        }
     }
 
     /// The first reason that says more than that it waits.
@@ -115,66 +156,93 @@ impl Start {
     }
 }
 
-/// A wait as the model has it: start, end, reason, the index of the wakeup's sample, and whether it ended.
-type Modelled = (u32, u64, u64, WaitReason, Option<usize>, bool);
+/// A wakeup as the model has it: its time, the index of the sample of the waker, and whether the thread is awake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Woken {
+    time: u64,
+    waker: Option<usize>,
+    is_awake: bool,
+}
+
+/// A wait as the model has it: thread, start, end, reason, time and waker of the wakeup, and whether it ended.
+type Modelled = (u32, u64, u64, WaitReason, Option<(u64, Option<usize>)>, bool);
+
+/// The state of one thread.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Started at this time, and not seen to run.
+    New(u64),
+    Waits(Start),
+}
 
 /// Looks at each thread by itself: groups its records into starts, each of which ends at the next record of another kind.
 fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
     let end = 10 * steps.len() as u64;
     let (mut found, mut broken) = (Vec::new(), 0);
     for thread in 1..4 {
-        let mut start: Option<Start> = None;
-        let mut wakeup = None;
+        let mut state: Option<State> = None;
+        // The wakeup of the wait, and the last one while the thread did not wait.
+        let (mut wakeup, mut early) = (None::<Woken>, None::<Woken>);
         let mut exited = false;
+        // Whether a wakeup was seen since the start of the wait, also while it seemed runnable.
+        let mut was_awake = false;
+        let is_wait = |state: Option<State>| u64::from(matches!(state, Some(State::Waits(_))));
+        let known = |woken: Option<Woken>| woken.map(|woken| (woken.time, woken.waker));
         for (index, &step) in steps.iter().enumerate() {
             let time = 10 * (index as u64 + 1);
-            let out = match step {
-                Step::Sample(tid) if tid == thread => Some(Start { sample: Some(index), ..Start::default() }),
-                Step::Out(tid, preempted) if tid == thread => {
-                    Some(Start { switch: Some((index, preempted)), ..Start::default() })
-                }
-                Step::Switch(tid, state, _) if tid == thread && state & 0x30 == 0 => {
-                    Some(Start { tracepoint: Some((index, state)), ..Start::default() })
-                }
-                _ => None,
-            };
+            let out = Start::of(step, index, thread);
             if let Some(out) = out.filter(|_| !exited) {
-                let is_same = start.is_some_and(|known| {
-                    !(known.sample.is_some() && out.sample.is_some()
-                        || known.tracepoint.is_some() && out.tracepoint.is_some()
-                        || known.switch.is_some() && out.switch.is_some())
-                });
-                if is_same {
-                    let known = start.unwrap();
-                    start = Some(Start {
-                        sample: known.sample.or(out.sample),
-                        tracepoint: known.tracepoint.or(out.tracepoint),
-                        switch: known.switch.or(out.switch),
-                    });
-                } else {
-                    broken += u64::from(start.is_some());
-                    (start, wakeup) = (Some(out), None);
-                }
+                state = Some(State::Waits(match state {
+                    Some(State::Waits(start)) if start.is_with(out) => start.and(out),
+                    _ => {
+                        broken += is_wait(state);
+                        (wakeup, was_awake) = (None, false);
+                        out
+                    }
+                }));
             }
             let is_exit = match step {
                 Step::Exit(tid) => tid == thread,
-                Step::Switch(tid, state, _) => tid == thread && state & 0x30 != 0,
+                Step::Switch(tid, prev, _) => tid == thread && prev & 0x30 != 0,
                 _ => false,
             };
             if is_exit {
-                broken += u64::from(start.take().is_some());
-                exited = true;
+                broken += is_wait(state.take());
+                (exited, early) = (true, None);
             }
             match step {
                 Step::Fork(tid) if tid == thread => {
-                    broken += u64::from(start.take().is_some());
-                    exited = false;
+                    broken += is_wait(state);
+                    (state, wakeup, early, exited) = (Some(State::New(time)), None, None, false);
+                    was_awake = false;
                 }
-                Step::Lost(_) => broken += u64::from(start.take().is_some()),
-                Step::Waking(_, tid)
-                    if tid == thread && start.is_some_and(|s| s.reason() != WaitReason::Runnable) =>
-                {
-                    wakeup = wakeup.or(Some(index));
+                Step::Lost(_) => {
+                    broken += is_wait(state.take());
+                    early = None;
+                }
+                Step::Waking(_, tid) if tid == thread => {
+                    let woken = Woken { time, waker: Some(index), is_awake: false };
+                    match state {
+                        None => early = Some(woken),
+                        Some(State::Waits(start)) if start.reason() != WaitReason::Runnable => {
+                            wakeup = wakeup.or(Some(woken));
+                        }
+                        Some(_) => {}
+                    }
+                }
+                Step::Wakeup(_, tid) if tid == thread => {
+                    let waker = early.take().and_then(|early| early.waker);
+                    match state {
+                        None => early = Some(Woken { time, waker, is_awake: true }),
+                        Some(State::Waits(start)) if start.reason() != WaitReason::Runnable => {
+                            let waker = wakeup.map_or(waker, |wakeup| wakeup.waker);
+                            if !wakeup.is_some_and(|wakeup| wakeup.is_awake) && !was_awake {
+                                wakeup = Some(Woken { time, waker, is_awake: true });
+                            }
+                        }
+                        Some(_) => {}
+                    }
+                    was_awake = state.is_some();
                 }
                 _ => {}
             }
@@ -182,14 +250,25 @@ fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
                 Step::In(tid) | Step::Switch(_, _, tid) => tid == thread,
                 _ => false,
             };
-            if let Some(start) = start.take_if(|_| is_in) {
-                found.push((thread, start.time(), time, start.reason(), wakeup.take(), true));
+            if is_in {
+                match state.take() {
+                    Some(State::New(start)) => found.push((thread, start, time, WaitReason::New, None, true)),
+                    Some(State::Waits(start)) => {
+                        let early = early.filter(|_| start.reason() != WaitReason::Runnable);
+                        let wakeup = known(wakeup.or(early));
+                        found.push((thread, start.time(), time, start.reason(), wakeup, true));
+                    }
+                    None => {}
+                }
+                early = None;
             }
-            if start.is_none() {
-                wakeup = None;
+            if state.is_none() {
+                (wakeup, was_awake) = (None, false);
             }
         }
-        found.extend(start.map(|start| (thread, start.time(), end, start.reason(), wakeup, false)));
+        if let Some(State::Waits(start)) = state {
+            found.push((thread, start.time(), end, start.reason(), known(wakeup), false));
+        }
     }
     found.sort_unstable_by_key(|&(tid, start, ..)| (tid, start));
     (found, broken)
@@ -204,6 +283,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => tid().prop_map(Step::In),
         3 => (tid(), state, 0u32..4).prop_map(|(tid, state, next)| Step::Switch(tid, state, next)),
         3 => (tid(), tid()).prop_map(|(waker, tid)| Step::Waking(waker, tid)),
+        3 => (tid(), tid()).prop_map(|(other, tid)| Step::Wakeup(other, tid)),
         1 => tid().prop_map(Step::Exit),
         1 => tid().prop_map(Step::Fork),
         1 => (0u32..2).prop_map(Step::Lost),
@@ -218,7 +298,9 @@ proptest! {
         let mut found: Vec<_> = waits
             .iter()
             .map(|wait| {
-                let wakeup = wait.wakeup.as_ref().and_then(|wakeup| wakeup.waker);
+                let stack = |waker: &Waker<_>| waker.data;
+                let wakeup = wait.wakeup.as_ref();
+                let wakeup = wakeup.map(|wakeup| (wakeup.time, wakeup.waker.as_ref().and_then(stack)));
                 (wait.tid, wait.start, wait.end, wait.reason, wakeup, wait.is_finished)
             })
             .collect();
@@ -251,17 +333,63 @@ fn wait_does_not_end_before_it_starts() {
 #[test]
 fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
     use Step::{In, Out, Sample, Waking};
-    let (waits, broken) =
-        run(&[Sample(2), Out(2, false), Waking(3, 2), Waking(1, 2), In(2), Sample(2), Out(2, true), In(2)]);
+    let (waits, broken) = run(&[
+        Sample(2),
+        Out(2, false),
+        Waking(3, 2),
+        Waking(1, 2),
+        In(2),
+        Sample(2),
+        Out(2, true),
+        // It is runnable.
+        Waking(3, 2),
+        In(2),
+    ]);
     let [first, second] = &waits[..] else { panic!("{waits:?}") };
     // The time of the switch record: the kernel may write the time of another clock into the sample.
     assert_eq!((first.start, first.end, first.waiter), (20, 50, Some(0)));
     assert_eq!((first.blocked(), first.runnable()), (10, 20));
     let wakeup = first.wakeup.as_ref().unwrap();
-    assert_eq!((wakeup.tid, wakeup.time, wakeup.waker), (3, 30, Some(2)));
+    let waker = wakeup.waker.as_ref().unwrap();
+    assert_eq!((waker.tid, wakeup.time, waker.data), (3, 30, Some(2)));
     // It was preempted.
-    assert_eq!((second.blocked(), second.runnable(), second.waiter), (0, 10, Some(5)));
+    assert_eq!((second.blocked(), second.runnable(), second.waiter), (0, 20, Some(5)));
     assert!(broken == 0 && first.is_finished && second.is_finished);
+}
+
+#[test]
+fn wakeup_has_the_waker_of_one_event_and_the_time_of_the_other() {
+    use Step::{In, Out, Wakeup, Waking};
+    // The second one finds it on its way off the CPU.
+    for steps in [
+        [Out(2, false), Waking(3, 2), Wakeup(1, 2), In(2)],
+        [Waking(3, 2), Out(2, false), Wakeup(1, 2), In(2)],
+    ] {
+        let (waits, _) = run(&steps);
+        let wakeup = waits[0].wakeup.as_ref().unwrap();
+        let waker = wakeup.waker.as_ref().unwrap();
+        assert_eq!((wakeup.time, waker.tid, waits[0].runnable()), (30, 3, 10), "{steps:?}");
+    }
+    // It is awake already.
+    let (waits, _) = run(&[Out(2, false), Wakeup(1, 2), Wakeup(1, 2), Waking(3, 2), In(2)]);
+    assert_eq!((waits[0].runnable(), waits[0].wakeup.as_ref().unwrap().waker), (30, None));
+}
+
+#[test]
+fn thread_that_is_woken_on_its_way_off_the_cpu_waits_for_a_cpu_from_the_start() {
+    use Step::{In, Out, Waking};
+    let (waits, _) = run(&[Waking(3, 2), Out(2, false), In(2), Out(2, false), In(2)]);
+    assert_eq!((waits[0].blocked(), waits[0].runnable()), (0, 10));
+    assert_eq!((waits[1].blocked(), waits[1].wakeup.as_ref()), (10, None), "of a later wait");
+}
+
+#[test]
+fn new_thread_waits_for_its_first_run_and_one_that_is_not_recorded_does_not() {
+    use Step::{Fork, In, Lost, Out};
+    let (waits, broken) = run(&[Fork(2), Fork(3), In(2), Out(2, true), In(2), Lost(1)]);
+    let found: Vec<_> = waits.iter().map(|wait| (wait.tid, wait.reason, wait.runnable())).collect();
+    assert_eq!(found, [(2, WaitReason::New, 20), (2, WaitReason::Runnable, 10)]);
+    assert_eq!(broken, 0);
 }
 
 #[test]

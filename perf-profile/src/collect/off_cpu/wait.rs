@@ -21,7 +21,7 @@ pub struct Wait<T> {
     pub reason: WaitReason,
     /// From the sample at the switch-out; the default if there was none.
     pub waiter: T,
-    /// The wakeup; `None` if it was not recorded, and for a thread that stayed runnable.
+    /// The wakeup; `None` if it was not recorded, and for a thread that was not blocked.
     pub wakeup: Option<Wakeup<T>>,
     /// Whether the thread ran again before the recording ended.
     pub is_finished: bool,
@@ -31,16 +31,22 @@ impl<T> Wait<T> {
     /// Returns how long the thread waited until it was woken, in ns. If the wakeup was not recorded, that is until it ran
     /// again, which includes [`runnable`](Self::runnable).
     pub fn blocked(&self) -> u64 {
-        match (&self.wakeup, self.reason) {
-            (_, WaitReason::Runnable) => 0,
-            (Some(wakeup), _) => wakeup.time.clamp(self.start, self.end.max(self.start)) - self.start,
-            (None, _) => self.duration(),
+        match &self.wakeup {
+            _ if self.is_runnable() => 0,
+            Some(wakeup) => wakeup.time.clamp(self.start, self.end.max(self.start)) - self.start,
+            None => self.duration(),
         }
     }
 
-    /// Returns how long the thread was runnable and waited for a CPU, in ns.
+    /// Returns how long the thread was runnable and waited for a CPU, in ns: the time that the kernel counts as `run_delay` in
+    /// `/proc/PID/schedstat`. If the wakeup was not recorded, only the time of a thread that was preempted, yielded or is new.
     pub fn runnable(&self) -> u64 {
         self.duration() - self.blocked()
+    }
+
+    /// Returns whether the thread was runnable all the time.
+    pub fn is_runnable(&self) -> bool {
+        matches!(self.reason, WaitReason::Runnable | WaitReason::New)
     }
 
     /// Returns the whole time off the CPU, in ns.
@@ -55,6 +61,8 @@ impl<T> Wait<T> {
 pub enum WaitReason {
     /// It was preempted or yielded, and stayed runnable.
     Runnable,
+    /// It was started, and waits for its first run.
+    New,
     /// It waits; a signal ends that, too (`S`). Known from `sched:sched_switch` only.
     Interruptible,
     /// It waits, usually for a disk; signals do not end that (`D`). Known from `sched:sched_switch` only.
@@ -69,11 +77,18 @@ pub enum WaitReason {
 pub struct Wakeup<T> {
     /// The time in ns of the events' clock.
     pub time: u64,
+    /// The waker, if it was recorded with a stack.
+    pub waker: Option<Waker<T>>,
+}
+
+/// The thread that woke another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waker<T> {
     /// The process of the waker.
     pub pid: u32,
-    /// The waker: the thread that ran when the wakeup happened. An interrupt wakes on behalf of whatever it
-    /// interrupted, 0 for an idle CPU; the stack shows the interrupt.
+    /// The thread that ran when the wakeup happened. An interrupt wakes on behalf of whatever it interrupted, 0 for an idle CPU;
+    /// the stack shows the interrupt.
     pub tid: u32,
-    /// From the sample of the waker.
-    pub waker: T,
+    /// From its sample.
+    pub data: T,
 }

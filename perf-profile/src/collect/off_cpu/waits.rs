@@ -1,16 +1,18 @@
 //! The waits of all threads, in the order of time.
 
+use perf_abi::Misc;
 use perf_decode::{Layout, Record, Sample, SampleId, SwitchDirection};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::switch_event::{Kind, reason};
-use super::{Gaps, SwitchEvent, Wait, WaitReason, Wakeup};
+use super::{Gaps, SwitchEvent, Wait, WaitReason, Waker, Wakeup};
 
 /// Finds the waits of threads in records of context switches.
 ///
 /// A wait starts where a thread leaves the CPU, by a sample of a [`SwitchEvent`] or a switch record, and ends where it runs
 /// again, by a switch record (attr flag `context_switch`, which needs no privilege for own threads) or by
 /// `sched:sched_switch` on all CPUs. Record the event `context-switches` with period 1 for the stacks, and with the flag.
+/// The first wait of a thread starts with its `FORK` record.
 ///
 /// Lost records break all open waits, which are [counted](Self::broken) and not returned, because their threads may have run
 /// in between. A loss is reported late, at its end: with [`with_gaps`](Self::with_gaps), also those waits are broken that end
@@ -47,8 +49,11 @@ use super::{Gaps, SwitchEvent, Wait, WaitReason, Wakeup};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Waits<T> {
-    /// By the id of the thread: those that wait, and those that were woken while they did not.
+    /// The waits by the id of the thread.
     open: FxHashMap<u32, Open<T>>,
+    /// The last wakeup of threads that did not wait: a thread may be woken when it has decided to wait and is still on its way
+    /// off the CPU.
+    early: FxHashMap<u32, Wakeup<T>>,
     /// Threads whose next switch-out is the last.
     exited: FxHashSet<u32>,
     /// Begin and end of the times in which records were lost, in ns, sorted, without an overlap.
@@ -64,6 +69,15 @@ struct Open<T> {
     wait: Wait<T>,
     /// The kinds of records that reported its start. A second one of a kind is the start of another wait.
     reported: u8,
+    /// Whether the time of the wakeup is the one from which the kernel counts.
+    is_awake: bool,
+}
+
+impl<T> Open<T> {
+    /// Returns whether the end of the wait is expected: a task that was started may be none of the recording.
+    fn is_expected(&self) -> bool {
+        self.wait.reason != WaitReason::New
+    }
 }
 
 /// Reports of a switch-out.
@@ -105,8 +119,8 @@ impl<T: Default> Waits<T> {
 
     /// Makes one that knows when records were lost, from an earlier pass over the records that it will see.
     pub fn with_gaps(gaps: Gaps) -> Self {
-        let (open, exited) = (FxHashMap::default(), FxHashSet::default());
-        Self { open, exited, gaps: gaps.into_intervals(), last: 0, broken: 0 }
+        let (open, early, exited) = (FxHashMap::default(), FxHashMap::default(), FxHashSet::default());
+        Self { open, early, exited, gaps: gaps.into_intervals(), last: 0, broken: 0 }
     }
 
     /// Applies one record, and returns the wait that ended with it. Pass all records, in the order of time, and then the
@@ -123,7 +137,13 @@ impl<T: Default> Waits<T> {
             Record::Fork(fork) => {
                 // The id is used again, and the record of the exit may be lost.
                 self.exited.remove(&fork.tid());
-                self.broken += u64::from(self.open.remove(&fork.tid()).is_some());
+                self.early.remove(&fork.tid());
+                self.break_wait(fork.tid());
+                // A tool makes records of tasks that run already.
+                if let Some(time) = record.time().filter(|_| !fork.misc().contains(Misc::FORK_EXEC)) {
+                    let at = At { pid: fork.pid(), tid: fork.tid(), time, cpu: None };
+                    self.start(at, 0, WaitReason::New, T::default());
+                }
                 None
             }
             // Also with 0: the place of a loss that is counted elsewhere.
@@ -162,8 +182,13 @@ impl<T: Default> Waits<T> {
                 }
                 self.switch_in(read(next_pid)? as u32, at.time)
             }
-            Kind::SchedWaking { pid } => {
-                self.wake(read(pid)? as u32, at, data);
+            Kind::SchedWaking { pid, has_waker } => {
+                let waker = || has_waker.then(|| Waker { pid: at.pid, tid: at.tid, data: data() });
+                self.wake(read(pid)? as u32, at.time, waker);
+                None
+            }
+            Kind::SchedWakeup { pid } => {
+                self.awake(read(pid)? as u32, at.time);
                 None
             }
         }
@@ -177,10 +202,12 @@ impl<T: Default> Waits<T> {
     }
 
     /// Returns the waits that have not ended, in the order of their starts. They last until the recording ended, in ns of the
-    /// events' clock, or until the last record if that is later; 0 if the end is unknown.
+    /// events' clock, or until the last record if that is later; 0 if the end is unknown. Tasks that were started and not seen
+    /// to run are not among them: the recording may not follow them.
     pub fn finish(self, end: u64) -> impl Iterator<Item = Wait<T>> {
         let end = self.last.max(end);
-        let mut waits: Vec<_> = self.open.into_values().map(|open| open.wait).collect();
+        let mut waits: Vec<_> =
+            self.open.into_values().filter(Open::is_expected).map(|open| open.wait).collect();
         waits.sort_unstable_by_key(|wait| (wait.start, wait.tid));
         waits.into_iter().map(move |wait| Wait { end, ..wait })
     }
@@ -205,13 +232,14 @@ impl<T: Default> Waits<T> {
         reason: Option<WaitReason>,
         data: Option<impl FnOnce() -> T>,
     ) {
-        let At { pid, tid, time, cpu } = at;
+        let At { tid, time, .. } = at;
         if !is_thread(tid) || self.exited.contains(&tid) {
             return;
         }
         let waiter = data.map(|data| data());
         if let Some(open) = self.open.get_mut(&tid) {
-            if open.reported & reported == 0 {
+            // A new thread was not on a CPU before.
+            if open.reported & reported == 0 && open.is_expected() {
                 open.reported |= reported;
                 // The time of a sample may be of another clock: kernel errata, "Id and time of another software event".
                 if reported == BY_SWITCH {
@@ -225,54 +253,81 @@ impl<T: Default> Waits<T> {
                 return;
             }
             // It ran in between, for an unknown time.
-            self.broken += 1;
+            self.broken += u64::from(open.is_expected());
         }
-        let wait = Wait {
-            pid,
-            tid,
-            cpu,
-            start: time,
-            end: time,
-            reason: reason.unwrap_or(WaitReason::Blocked),
-            waiter: waiter.unwrap_or_default(),
-            wakeup: None,
-            is_finished: false,
-        };
-        self.open.insert(tid, Open { wait, reported });
+        self.start(at, reported, reason.unwrap_or(WaitReason::Blocked), waiter.unwrap_or_default());
+    }
+
+    fn start(&mut self, at: At, reported: u8, reason: WaitReason, waiter: T) {
+        let At { pid, tid, time, cpu } = at;
+        let wait =
+            Wait { pid, tid, cpu, start: time, end: time, reason, waiter, wakeup: None, is_finished: false };
+        self.open.insert(tid, Open { wait, reported, is_awake: false });
     }
 
     /// Ends the wait of a thread. A thread that was not seen leaving the CPU has no wait: it is new, or waited before the
     /// recording began.
     fn switch_in(&mut self, tid: u32, time: u64) -> Option<Wait<T>> {
-        let Open { wait, .. } = self.open.remove(&tid)?;
+        let early = self.early.remove(&tid);
+        let open = self.open.remove(&tid)?;
+        let is_expected = open.is_expected();
+        let mut wait = open.wait;
+        if !wait.is_runnable() {
+            wait.wakeup = wait.wakeup.or(early);
+        }
         // It may have run in the gap. Waits that end after the gap are broken by the record at its end.
         let started = self.gaps.partition_point(|&(begin, _)| begin < time);
         let gap = started.checked_sub(1).and_then(|index| self.gaps.get(index));
         if gap.is_some_and(|&(_, end)| time <= end) {
-            self.broken += 1;
+            self.broken += u64::from(is_expected);
             return None;
         }
         Some(Wait { end: time.max(wait.start), is_finished: true, ..wait })
     }
 
-    /// Adds the wakeup to the wait of a thread. Only the first one counts: others find it runnable.
-    fn wake(&mut self, tid: u32, waker: At, data: impl FnOnce() -> T) {
-        let Some(Open { wait, .. }) = self.open.get_mut(&tid) else { return };
-        if wait.wakeup.is_none() && wait.reason != WaitReason::Runnable {
-            let At { pid, tid, time, .. } = waker;
-            wait.wakeup = Some(Wakeup { time, pid, tid, waker: data() });
+    /// Adds the waker to the wait of a thread. Only the first one counts: others find it runnable.
+    fn wake(&mut self, tid: u32, time: u64, waker: impl FnOnce() -> Option<Waker<T>>) {
+        let Some(Open { wait, .. }) = self.open.get_mut(&tid) else {
+            if is_thread(tid) {
+                self.early.insert(tid, Wakeup { time, waker: waker() });
+            }
+            return;
+        };
+        if wait.wakeup.is_none() && !wait.is_runnable() {
+            wait.wakeup = Some(Wakeup { time, waker: waker() });
+        }
+    }
+
+    /// Notes that a thread is runnable. Its waker was added before, perhaps when it was on its way off the CPU.
+    fn awake(&mut self, tid: u32, time: u64) {
+        let early = self.early.remove(&tid).and_then(|wakeup| wakeup.waker);
+        let Some(Open { wait, is_awake, .. }) = self.open.get_mut(&tid) else {
+            if is_thread(tid) {
+                self.early.insert(tid, Wakeup { time, waker: early });
+            }
+            return;
+        };
+        if !std::mem::replace(is_awake, true) && !wait.is_runnable() {
+            let waker = wait.wakeup.take().map_or(early, |wakeup| wakeup.waker);
+            wait.wakeup = Some(Wakeup { time, waker });
         }
     }
 
     fn exit(&mut self, tid: u32) {
         // It runs when it exits: the end of its last wait was not seen.
-        self.broken += u64::from(self.open.remove(&tid).is_some());
+        self.break_wait(tid);
+        self.early.remove(&tid);
         self.exited.insert(tid);
     }
 
+    fn break_wait(&mut self, tid: u32) {
+        self.broken += u64::from(self.open.remove(&tid).is_some_and(|open| open.is_expected()));
+    }
+
     fn lose(&mut self) {
-        self.broken += self.open.len() as u64;
+        self.broken += self.open.values().filter(|open| open.is_expected()).count() as u64;
         self.open.clear();
+        self.early.clear();
     }
 }
 

@@ -116,7 +116,14 @@ impl Profiles {
     pub(in crate::record) fn written(&self) -> Written {
         let Outcome { samples, malformed, profiles, .. } = self.outcome;
         let unwritten = self.outcome.unwritten();
-        Written { samples, unwritten, malformed, place: count(profiles, "profile"), cause: Written::FULL }
+        Written {
+            samples,
+            unwritten,
+            switches: None,
+            malformed,
+            place: count(profiles, "profile"),
+            cause: Written::FULL,
+        }
     }
 
     /// Returns whether all profiles that a folder is to have are there.

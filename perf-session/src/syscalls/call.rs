@@ -39,7 +39,7 @@ pub struct Syscall {
     pub tid: u32,
     /// Number of the call on this architecture; -1 if it is unknown.
     pub number: i64,
-    /// The start; `None` if it was not seen: before the trace, in the parent of a new task, or lost.
+    /// The start; `None` if it was not seen: before the trace, or lost.
     pub enter: Option<SyscallEnter>,
     /// The way in which it ended, as far as that was seen.
     pub end: SyscallEnd,

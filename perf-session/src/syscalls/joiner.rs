@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::numbers::{EXECVE, EXECVEAT};
+use super::numbers::{EXECVE, EXECVEAT, NEW_TASK};
 use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 
 /// Joins the start and the return of each call, and reports calls of which one of them is missing.
@@ -9,8 +9,10 @@ use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 /// the order of time, those of all CPUs together, for a thread may return on another CPU. Nothing is guessed:
 ///
 /// - A return without a start, or with another number than the start, is a call whose [`enter`](Syscall::enter) is
-///   `None`. A new task begins with one, the return of its parent's `clone`. A return of number -1 is of the call that
-///   the thread is in, because the kernel forgets the number in `rt_sigreturn`.
+///   `None`. A return of number -1 is of the call that the thread is in, because the kernel forgets the number in
+///   `rt_sigreturn`.
+/// - A new task begins with a return of 0 from the `clone`, `clone3`, `fork` or `vfork` of its parent. It is no call of the
+///   new task, and is not reported: the call is the parent's, to which the kernel returns the id of the new task.
 /// - A start that is followed by another start of the thread is [`NotSeen`](SyscallEnd::NotSeen).
 /// - [`lose`](Self::lose) ends all calls that are in progress as [`Lost`](SyscallEnd::Lost), because any of them may have
 ///   returned, and been made again, in the gap. Their returns then have no start. The kernel reports a loss with the next
@@ -78,7 +80,10 @@ impl SyscallJoiner {
     pub fn add(&mut self, hit: SyscallHit, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let SyscallHit { pid, tid, time, number, step } = hit;
         if self.pending.get(&tid).is_some_and(|call| time < call.enter.time) {
-            return done(alone(hit));
+            if let Some(call) = alone(hit) {
+                done(call);
+            }
+            return;
         }
         match step {
             SyscallStep::Enter { args } => {
@@ -105,9 +110,9 @@ impl SyscallJoiner {
                         ),
                     );
                 }
-                match self.remove_exec(&hit) {
-                    Some(caller) => done(caller.end(tid, end)),
-                    None => done(alone(hit)),
+                let caller = self.remove_exec(&hit).map(|caller| caller.end(tid, end));
+                if let Some(call) = caller.or_else(|| alone(hit)) {
+                    done(call);
                 }
             }
         }
@@ -164,14 +169,16 @@ impl SyscallJoiner {
     }
 }
 
-/// Returns what is known of a call from one hit.
-fn alone(hit: SyscallHit) -> Syscall {
+/// Returns what is known of a call from one hit; `None` for the first return of a new task.
+fn alone(hit: SyscallHit) -> Option<Syscall> {
     let SyscallHit { pid, tid, time, number, step } = hit;
     let (enter, end) = match step {
         SyscallStep::Enter { args } => (Some(SyscallEnter { time, args }), SyscallEnd::NotSeen),
+        // The parent gets an id or an error, never 0.
+        SyscallStep::Exit { result: 0 } if NEW_TASK.contains(&number) => return None,
         SyscallStep::Exit { result } => (None, SyscallEnd::Returned { time, result }),
     };
-    Syscall { pid, tid, number, enter, end }
+    Some(Syscall { pid, tid, number, enter, end })
 }
 
 /// Returns whether a call replaces the program of the process.

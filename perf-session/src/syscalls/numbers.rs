@@ -1,6 +1,6 @@
 //! Names and numbers of system calls and errnos, by the crate `syscalls` on the architectures where it builds.
 
-pub(super) use architecture::{EXECVE, EXECVEAT, HAS_NAMES, RT_SIGRETURN, errno, name};
+pub(super) use architecture::{EXECVE, EXECVEAT, HAS_NAMES, NEW_TASK, RT_SIGRETURN, errno, name};
 
 // The same architectures as in `Cargo.toml`.
 #[cfg(any(
@@ -18,6 +18,12 @@ mod architecture {
     pub(in crate::syscalls) const EXECVE: i64 = Sysno::execve as i64;
     pub(in crate::syscalls) const EXECVEAT: i64 = Sysno::execveat as i64;
     pub(in crate::syscalls) const RT_SIGRETURN: i64 = Sysno::rt_sigreturn as i64;
+    /// The calls that make a task. Newer architectures have neither `fork` nor `vfork`.
+    #[cfg(any(target_arch = "arm", target_arch = "x86", target_arch = "x86_64"))]
+    pub(in crate::syscalls) const NEW_TASK: &[i64] =
+        &[Sysno::clone as i64, Sysno::clone3 as i64, Sysno::fork as i64, Sysno::vfork as i64];
+    #[cfg(not(any(target_arch = "arm", target_arch = "x86", target_arch = "x86_64")))]
+    pub(in crate::syscalls) const NEW_TASK: &[i64] = &[Sysno::clone as i64, Sysno::clone3 as i64];
 
     /// Returns the name of a call.
     pub(in crate::syscalls) fn name(number: i64) -> Option<&'static str> {
@@ -31,7 +37,7 @@ mod architecture {
 }
 
 /// Without names. The numbers are those of s390x; where others are valid, the thread that replaces its program has a call
-/// that was not seen to return.
+/// that was not seen to return, and a new task a return without a start.
 #[cfg(not(any(
     target_arch = "aarch64",
     target_arch = "arm",
@@ -45,6 +51,7 @@ mod architecture {
     pub(in crate::syscalls) const EXECVE: i64 = 11;
     pub(in crate::syscalls) const EXECVEAT: i64 = 354;
     pub(in crate::syscalls) const RT_SIGRETURN: i64 = 173;
+    pub(in crate::syscalls) const NEW_TASK: &[i64] = &[2, 120, 190, 435];
 
     pub(in crate::syscalls) const fn name(_: i64) -> Option<&'static str> {
         None

@@ -6,6 +6,9 @@ use super::*;
 #[allow(clippy::cast_possible_wrap)] // below 7000
 const EXECVE: i64 = syscalls::Sysno::execve as i64;
 
+#[allow(clippy::cast_possible_wrap)] // below 7000
+const CLONE: i64 = syscalls::Sysno::clone as i64;
+
 fn enter(pid: u32, tid: u32, time: u64, number: i64) -> SyscallHit {
     SyscallHit { pid, tid, time, number, step: SyscallStep::Enter { args: [time; 6] } }
 }
@@ -28,9 +31,22 @@ fn returned(time: u64) -> SyscallEnd {
 }
 
 #[test]
-fn return_of_a_new_task_has_no_start() {
-    let clone = [enter(1, 1, 10, 56), exit(2, 2, 20, 56), exit(1, 1, 30, 56)];
-    assert_eq!(joined(&clone), [(2, 56, None, returned(20)), (1, 56, Some(10), returned(30))]);
+fn clone_is_one_call_though_the_new_task_returns_from_it_too() {
+    for number in [CLONE, syscalls::Sysno::clone3.id().into()] {
+        // The child may return first, on another CPU.
+        let mut clone = [enter(1, 1, 10, number), exit(2, 2, 20, number), exit(1, 1, 30, number)];
+        let SyscallStep::Exit { result } = &mut clone[2].step else { unreachable!() };
+        *result = 2;
+        let returned = SyscallEnd::Returned { time: 30, result: 2 };
+        assert_eq!(joined(&clone), [(1, number, Some(10), returned)]);
+        // The id of a thread whose exit was lost is used again.
+        let reused = [enter(2, 2, 10, 202), exit(2, 2, 20, number), exit(2, 2, 30, 202)];
+        let expected = [(2, 202, Some(10), SyscallEnd::NotSeen), (2, 202, None, self::returned(30))];
+        assert_eq!(joined(&reused), expected);
+    }
+    // Its start was before the trace.
+    let hit = SyscallHit { step: SyscallStep::Exit { result: 2 }, ..exit(1, 1, 10, CLONE) };
+    assert_eq!(joined(&[hit]), [(1, CLONE, None, SyscallEnd::Returned { time: 10, result: 2 })]);
 }
 
 #[test]
@@ -173,7 +189,9 @@ fn naive(trace: &[(u64, Step)]) -> Vec<Syscall> {
                 }
                 (SyscallStep::Exit { result }, open) => {
                     calls.extend(open.map(|open| of(open, SyscallEnd::NotSeen)));
-                    calls.push(of(hit, SyscallEnd::Returned { time: *time, result }));
+                    if (hit.number, result) != (CLONE, 0) {
+                        calls.push(of(hit, SyscallEnd::Returned { time: *time, result }));
+                    }
                 }
             },
         }
@@ -183,7 +201,8 @@ fn naive(trace: &[(u64, Step)]) -> Vec<Syscall> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let hit = (0_u32..8, -1_i64..3, any::<bool>(), -3_i64..3).prop_map(|(tid, number, is_enter, result)| {
+    let number = prop_oneof![3 => -1_i64..3, 1 => Just(CLONE)];
+    let hit = (0_u32..8, number, any::<bool>(), -3_i64..3).prop_map(|(tid, number, is_enter, result)| {
         let step = if is_enter { SyscallStep::Enter { args: [9; 6] } } else { SyscallStep::Exit { result } };
         Step::Hit(SyscallHit { pid: tid / 2, tid, time: 0, number, step })
     });

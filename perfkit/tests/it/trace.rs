@@ -56,6 +56,23 @@ fn calls_of_a_command_are_printed_with_arguments_and_results() {
 }
 
 #[test]
+fn fork_is_one_call_of_the_parent() {
+    // Each subshell is a process.
+    let forks = "i=0; while [ $i -lt 100 ]; do (exit 3); i=$((i+1)); done";
+    let Some((_, lines)) = trace(&["-S"], &["sh", "-c", forks]) else { return };
+    let makes_task =
+        |line: &&Value| ["clone", "clone3", "fork", "vfork"].map(Value::from).contains(&line["syscall"]);
+    let printed: Vec<_> = of(&lines, "syscall").filter(makes_task).collect();
+    assert_eq!(printed.len(), 100, "{printed:?}");
+    assert!(printed.iter().all(|call| call["duration"].is_u64() && call["result"].as_i64() > Some(0)));
+    let rows: Vec<_> = of(&lines, "summary").filter(makes_task).collect();
+    assert_eq!(rows.len(), 1, "only the shell makes processes: {rows:?}");
+    assert_eq!((&rows[0]["calls"], &rows[0]["errors"]), (&100.into(), &0.into()));
+    let durations: u64 = printed.iter().map(|call| call["duration"].as_u64().unwrap()).sum();
+    assert_eq!(rows[0]["total"].as_u64(), Some(durations), "{rows:?}");
+}
+
+#[test]
 fn only_the_calls_that_the_user_names_are_traced() {
     let Some((_, lines)) = trace(&["-e", "open*,exit_group"], &["true"]) else { return };
     let names = of(&lines, "syscall").map(|call| call["syscall"].as_str().unwrap());

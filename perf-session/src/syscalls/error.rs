@@ -1,9 +1,12 @@
-use std::fmt;
+use std::{fmt, io};
 
 use super::numbers::errno;
 
 /// The greatest errno that a result may be.
 const MAX_ERRNO: i64 = 4095;
+
+/// The first of the kernel's own errors, such as `ERESTARTSYS`, which the C library does not know.
+const FIRST_INTERNAL: i32 = 512;
 
 /// The error of a call: an errno, or one of the kernel's own such as `ERESTARTSYS`, which a program never sees.
 ///
@@ -36,11 +39,17 @@ impl SyscallError {
     }
 }
 
-/// The name and the description, or the number of an unknown error.
+/// The name and the description of the C library, as strace prints them, or the number of an unknown error.
 impl fmt::Display for SyscallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match errno(self.0) {
-            Some((name, description)) => write!(f, "{name} ({description})"),
+            Some((name, description)) if self.0 >= FIRST_INTERNAL => write!(f, "{name} ({description})"),
+            // The kernel's comments have older words: "Not a typewriter" for ENOTTY.
+            Some((name, _)) => {
+                let text = io::Error::from_raw_os_error(self.0).to_string();
+                let description = text.rsplit_once(" (os error").map_or(&*text, |(text, _)| text);
+                write!(f, "{name} ({description})")
+            }
             None => write!(f, "errno {}", self.0),
         }
     }
@@ -56,6 +65,16 @@ mod tests {
         assert_eq!(SyscallError::from_result(i64::MIN), None);
         assert_eq!(SyscallError::from_result(0), None);
         assert_eq!(SyscallError::from_result(-4095).unwrap().to_string(), "errno 4095");
-        assert_eq!(SyscallError::from_result(-512).unwrap().name(), Some("ERESTARTSYS"));
+        let internal = SyscallError::from_result(-512).unwrap();
+        assert_eq!(internal.name(), Some("ERESTARTSYS"));
+        assert!(!internal.to_string().contains("512"), "{internal}");
+    }
+
+    #[test]
+    fn descriptions_are_those_of_the_c_library() {
+        let text = SyscallError::from_result(-25).unwrap().to_string();
+        // As musl says it.
+        let expected = ["ENOTTY (Inappropriate ioctl for device)", "ENOTTY (Not a tty)"];
+        assert!(expected.contains(&&*text), "{text}");
     }
 }

@@ -6,6 +6,7 @@ use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use perf_session::System;
 use perf_session::sys::Waker;
@@ -14,57 +15,61 @@ use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Ctrl-C, the request to end, and the loss of the terminal.
-pub(crate) const INTERRUPTS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
-
-/// Woken by the first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
+/// Woken by the first interrupt, and never reset. Before [`on_interrupt`], the default action of the signals ends the program.
 static INTERRUPTED: OnceLock<Waker> = OnceLock::new();
 
 /// Time that the reader of a stream has after an interrupt to read more.
-const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for any.
 static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// Calls `f` in another thread for each of these signals from now on, in place of their default action. A command that was
-/// started from the same terminal receives `SIGINT` too.
-pub(crate) fn on_interrupt(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    on_each_interrupt(signals, move |_| f())
+/// Returns the signals that end a program: Ctrl-C, the request to end, and the hang-up of the terminal, unless the program
+/// was started to ignore that, as `nohup` does.
+///
+/// Ctrl-C is not asked for, because a shell that is not interactive ignores it in all programs that it starts in the
+/// background, and scripts send it to them.
+pub(crate) fn interrupts() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
 }
 
-/// Calls `f` with the number of each of these signals. A hang-up that the parent ignores stays ignored, as `nohup` wants.
-fn on_each_interrupt(signals: &[i32], mut f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
-    let waker = Waker::new()?;
-    let interrupted = INTERRUPTED.get_or_init(|| waker);
-    let is_wanted = |signal: &i32| *signal != SIGHUP || !is_ignored(*signal);
-    let signals: Vec<i32> = signals.iter().copied().filter(is_wanted).collect();
-    on_signals(&signals, move |signal| {
-        wake(interrupted);
-        f(signal);
-    })
-}
-
-/// Returns whether the process ignores a signal. `false` if that cannot be read.
 fn is_ignored(signal: i32) -> bool {
     let status = System::new().read("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask.checked_shr(signal.unsigned_abs().saturating_sub(1)).is_some_and(|mask| mask & 1 == 1)
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
-/// Calls `first` in another thread at the first of these signals, and ends the program at the second, after a call of
-/// `second`: for a command that does not end.
+/// Calls `f` in another thread for each [interrupt](interrupts) from now on, in place of its default action. A command that
+/// was started from the same terminal receives Ctrl-C and the hang-up, too.
 ///
-/// Hang-ups are not counted, because one terminal that is gone causes several: its shell sends one to its jobs, and the
-/// kernel sends another one when the shell exits. Each calls `first`.
+/// Only the first hang-up counts: a terminal that is closed sends one by the kernel and one by the shell, while a second
+/// Ctrl-C is the user's.
+pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let waker = Waker::new()?;
+    let interrupted = INTERRUPTED.get_or_init(|| waker);
+    let mut is_first = true;
+    on_signals(&interrupts(), move |signal| {
+        wake(interrupted);
+        if std::mem::take(&mut is_first) || signal != SIGHUP {
+            f();
+        }
+    })
+}
+
+/// Calls `first` in another thread at the first interrupt, and ends the program at the second, after a call of `second`: for a
+/// command that does not end.
 pub(crate) fn end_on_interrupt(
-    signals: &[i32],
     first: impl Fn() + Send + 'static,
     second: impl Fn() + Send + 'static,
 ) -> io::Result<()> {
     let mut is_second = false;
-    on_each_interrupt(signals, move |signal| {
-        if signal != SIGHUP && std::mem::replace(&mut is_second, true) {
+    on_interrupt(move || {
+        if std::mem::replace(&mut is_second, true) {
             second();
             std::process::exit(SECOND_INTERRUPT);
         }
@@ -77,14 +82,19 @@ pub(crate) fn on_signal(signal: i32, mut f: impl FnMut() + Send + 'static) -> io
     on_signals(&[signal], move |_| f())
 }
 
-fn on_signals(signals: &[i32], f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
+fn on_signals(signals: &[i32], mut f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new(signals)?;
-    let wait = move || signals.forever().for_each(f);
+    let wait = move || signals.forever().for_each(&mut f);
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
 }
 
 /// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
 const SECOND_INTERRUPT: i32 = 130;
+
+/// Returns the descriptor that is readable from the first interrupt on; `None` before [`on_interrupt`].
+pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
+    INTERRUPTED.get()
+}
 
 /// Ends a wait for rings.
 pub(crate) fn wake(waker: &Waker) {
@@ -94,9 +104,10 @@ pub(crate) fn wake(waker: &Waker) {
 
 /// Waits until a stream is writable: before an interrupt without a limit, after it for [`PATIENCE`]. Returns whether it is.
 pub(crate) fn wait_until_writable(stream: &impl AsFd) -> io::Result<bool> {
-    let Some(interrupted) = INTERRUPTED.get() else { return Ok(true) };
-    let patience = if HAS_GIVEN_UP.load(Ordering::Relaxed) { Timespec::default() } else { PATIENCE };
-    let is_writable = wait(stream, interrupted, &patience)?;
+    let Some(waker) = INTERRUPTED.get() else { return Ok(true) };
+    let patience = if HAS_GIVEN_UP.load(Ordering::Relaxed) { Duration::ZERO } else { PATIENCE };
+    let patience = Timespec::try_from(patience).unwrap_or_default();
+    let is_writable = wait(stream, waker, &patience)?;
     HAS_GIVEN_UP.fetch_or(!is_writable, Ordering::Relaxed);
     Ok(is_writable)
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::interrupt::interrupts;
 use crate::message::of_file;
 use crate::standard_output;
 
@@ -98,12 +98,12 @@ fn lock() -> MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the unfinished file when Ctrl-C or `SIGTERM` ends the process. Call it before there is one.
+/// Removes the unfinished file when an interrupt ends the process. Call it before there is one.
 fn remove_on_signal() {
     static THREAD: Once = Once::new();
     THREAD.call_once(|| {
         // Without the thread, a signal leaves the file, as SIGKILL does.
-        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        let Ok(mut signals) = Signals::new(interrupts()) else { return };
         let wait = move || {
             for signal in signals.forever() {
                 // No other file begins after the last one was looked at.

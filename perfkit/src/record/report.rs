@@ -72,8 +72,10 @@ impl Report<'_> {
 
     /// Prints what was recorded before the output failed.
     pub(super) fn print_unwritten(&self) {
-        let lost = self.lost().unwrap_or_else(|| "none lost".to_owned());
-        note(format_args!("{} until then, {lost}", count(self.written.samples, "sample")));
+        // What was read from the rings last is not in the output, too, whether the kernel lost records or not.
+        let lost = self.lost().unwrap_or_else(|| "none lost before".to_owned());
+        let samples = count(self.written.samples, "sample");
+        note(format_args!("the recording is not complete: {samples} until then, {lost}"));
         self.print_losses();
     }
 

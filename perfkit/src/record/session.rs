@@ -16,7 +16,7 @@ use super::source::{Sink, Source};
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::{note_refreshed, set_filters};
-use crate::interrupt::{INTERRUPTS, end_on_interrupt, on_signal};
+use crate::interrupt::{end_on_interrupt, on_signal};
 use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
@@ -66,7 +66,7 @@ impl<'s> Session<'s> {
     ) -> Result<Option<ExitStatus>, Failure> {
         let (requests, inbox) = requests()?;
         let interrupt = requests.clone();
-        end_on_interrupt(INTERRUPTS, move || interrupt.send(Request::Interrupt), || {})?;
+        end_on_interrupt(move || interrupt.send(Request::Interrupt), || {})?;
         if options.switch.has_parts() {
             let switch = requests.clone();
             on_signal(SIGUSR2, move || switch.send(Request::Switch))?;

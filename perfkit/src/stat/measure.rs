@@ -16,7 +16,7 @@ use super::report::Report;
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
-use crate::interrupt::{INTERRUPTS, on_interrupt};
+use crate::interrupt::on_interrupt;
 
 /// The result of one run.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Ends {
     pub(super) fn new() -> io::Result<Self> {
         let (sender, receiver) = channel();
         let interrupted = sender.clone();
-        on_interrupt(INTERRUPTS, move || {
+        on_interrupt(move || {
             // Fails only after the last measurement.
             let _ = interrupted.send(End::Interrupted);
         })?;

@@ -11,7 +11,6 @@ use std::thread::{self, JoinHandle};
 use perf_profile::LiveProfile;
 use perf_session::sys::Waker;
 use perf_session::{EventSetError, System};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 mod options;
 mod plain;
@@ -25,7 +24,7 @@ mod tui;
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::interrupt::{INTERRUPTS, end_on_interrupt, wake};
+use crate::interrupt::{end_on_interrupt, wake};
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
@@ -111,11 +110,9 @@ fn join(running: Running) -> Result<End, Failure> {
     running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Stops the reader at the first interrupt, and ends the program at the second one. A screen ends at a hang-up, too, so that
-/// the terminal is restored.
+/// Stops the reader at the first interrupt, and ends the program at the second one, after the terminal was restored.
 fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
     let waker = stop.clone();
-    let signals = if has_screen { &[SIGINT, SIGTERM, SIGHUP] } else { INTERRUPTS };
     let restore = move || {
         #[cfg(feature = "tui")]
         if has_screen {
@@ -123,5 +120,5 @@ fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
             let _ = tui::restore();
         }
     };
-    end_on_interrupt(signals, move || wake(&waker), restore)
+    end_on_interrupt(move || wake(&waker), restore)
 }

@@ -13,7 +13,7 @@ use super::Options;
 use super::tracer::Tracer;
 use crate::command::{self, Failure, RunningCommand};
 use crate::events::{note_refreshed, set_filters};
-use crate::interrupt::{INTERRUPTS, end_on_interrupt, wake};
+use crate::interrupt::{end_on_interrupt, wake};
 
 /// Time between two looks for CPUs that came online.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ pub(super) fn run(
         interrupted.store(true, Ordering::Relaxed);
         wake(&waker);
     };
-    end_on_interrupt(INTERRUPTS, interrupt, || {})?;
+    end_on_interrupt(interrupt, || {})?;
     let running = if let Some(mut command) = command::command(&options.command) {
         Some(command::start(&mut command, set, options.target.is_empty())?)
     } else {

@@ -10,6 +10,7 @@ mod dump_options;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
+mod interrupts;
 mod large_values;
 mod leader_sampling;
 mod list;

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
+#[cfg(feature = "tui")]
+use std::process::ExitStatus;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -14,27 +16,7 @@ use crate::report::keys;
 #[cfg(feature = "tui")]
 use crate::support::pseudoterminal::Terminal;
 use crate::support::recording::{perfkit, skip_if_refused};
-
-/// A shell that uses its CPU for some minutes at most, killed on drop.
-struct Burning(Child);
-
-impl Burning {
-    fn new() -> Self {
-        let burn = "i=0; while [ $i -lt 100000000 ]; do i=$((i+1)); done";
-        Self(Command::new("sh").args(["-c", burn]).spawn().unwrap())
-    }
-
-    fn pid(&self) -> String {
-        self.0.id().to_string()
-    }
-}
-
-impl Drop for Burning {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::support::running::Burning;
 
 /// Fails unless an object has the version and the keys of `docs/top-json.md`; those of its losses are in another page.
 #[track_caller]
@@ -152,6 +134,41 @@ fn signal_ends_it_on_a_terminal_that_is_stopped() {
         assert!(Command::new("kill").arg(top.id().to_string()).status().unwrap().success());
         let (_, is_plain, _) = terminal.finish(top);
         assert!(is_plain, "{form:?}");
+    }
+}
+
+/// Runs it on a terminal that goes away, also while the screen is drawn. Returns how it ended.
+#[cfg(feature = "tui")]
+fn hung_up(command: &str, wrapper: &[&str], arguments: &[&str]) -> Option<ExitStatus> {
+    let terminal = Terminal::new();
+    let mut wrapped = Command::new(wrapper[0]);
+    wrapped.args(&wrapper[1..]).arg(command).args(arguments).env("TERM", "xterm");
+    let mut top = terminal.start(wrapped);
+    if !terminal.wait_for(TABLE, &mut top) {
+        let (.., text) = terminal.finish(top);
+        eprintln!("skipped: {text}");
+        return None;
+    }
+    Some(terminal.hang_up(top))
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn end_of_the_terminal_ends_the_screen() {
+    let burning = Burning::new();
+    let arguments = ["top", "-e", "task-clock", "-c", "1000000", "-p", &burning.pid()];
+    let program = env!("CARGO_BIN_EXE_perfkit");
+    // A terminal that is not the one of the session, that of the session, whose end sends SIGHUP, and a program that ignores it.
+    let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
+    for wrapper in [&["env"][..], &["setsid", "--ctty"], &["setsid", "--ctty", "sh", "-c", ignoring]] {
+        if Command::new(wrapper[0]).arg("--version").output().is_err() {
+            return eprintln!("skipped: there is no {}", wrapper[0]);
+        }
+        // The second draws nearly all the time, on a terminal that nobody reads.
+        for more in [&["-d", "2"][..], &["-d", "0.1"], &["-d", "0.1", "-g"]] {
+            let Some(status) = hung_up(program, wrapper, &[&arguments[..], more].concat()) else { return };
+            assert!(status.success(), "{wrapper:?} {more:?}: {status}");
+        }
     }
 }
 

@@ -4,27 +4,17 @@
 
 use std::io::{PipeWriter, Read as _, Write as _, pipe};
 use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::support::recording::{perfkit, skip_if_refused};
+use crate::support::running::is_met;
 
 /// Capacity of a pipe in bytes.
 const CAPACITY: usize = 1 << 16;
 
 fn is_full(writer: &PipeWriter) -> bool {
     poll(&mut [PollFd::new(writer, PollFlags::OUT)], Some(&Timespec::default())).unwrap() == 0
-}
-
-/// Returns whether a condition is met within a minute.
-fn is_met(mut condition: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !condition() && Instant::now() < end {
-        sleep(Duration::from_millis(10));
-    }
-    condition()
 }
 
 /// Runs `perfkit` with a pipe that has space for a number of bytes, and sends a signal when it is full. Returns the

@@ -7,6 +7,7 @@ pub(crate) mod captures;
 pub(crate) mod made;
 pub(crate) mod recording;
 pub(crate) mod run;
+pub(crate) mod running;
 pub(crate) mod snapshot;
 // In the package, which has not these tests, the tests beside the code use it.
 #[path = "../../src/top/tui/pseudoterminal.rs"]

@@ -8,40 +8,49 @@ mod rows;
 mod state;
 mod terminal;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::mem::ManuallyDrop;
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
+use perf_session::sys::Waker;
 use ratatui::crossterm::event::{self, Event};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 
 use super::Options;
 use super::reader::Interval;
 use super::screen::{Moment, Subject};
 use super::sums::Sums;
+use crate::interrupt;
 use state::State;
 pub(super) use terminal::restore;
 use terminal::{Restore, Terminal};
 
-/// Time between two looks for keys and new samples.
-const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Shows the intervals until the reader ends or the user quits, and restores the terminal, also after a panic.
+/// Shows the intervals until the reader ends, the user quits, an interrupt comes or the terminal is gone. Restores the terminal,
+/// also after a panic.
 pub(super) fn show(
     options: &Options,
     subject: Subject,
     sums: Sums,
     intervals: Receiver<Interval>,
 ) -> io::Result<()> {
-    let (moments, sums) = add_up(sums, intervals)?;
+    let waker = Waker::new()?;
+    let (moments, sums) = add_up(sums, intervals, waker.clone())?;
     let state = State::new(options, subject);
     let restore = Restore::new();
     // `Restore` shows the cursor. A drop would do it too, and write to standard error if that fails.
-    let shown = terminal::start().and_then(|terminal| run(&mut ManuallyDrop::new(terminal), state, &moments));
+    let shown =
+        terminal::start().and_then(|terminal| run(&mut ManuallyDrop::new(terminal), state, &moments, &waker));
     drop(restore);
-    if shown? == End::NoMoments {
-        sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    match shown {
+        Ok(End::NoMoments) => sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Ok(End::Quit) => {}
+        Err(error) => {
+            // The terminal may go while the screen is drawn.
+            let gone = wait(&Waker::new()?, Some(&Timespec::default()))?;
+            return if gone { Ok(()) } else { Err(error) };
+        }
     }
     Ok(())
 }
@@ -49,19 +58,23 @@ pub(super) fn show(
 /// Why the screen ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
+    /// The user quit, an interrupt came, or the terminal is gone.
     Quit,
     /// The thread that adds up the intervals ended.
     NoMoments,
 }
 
 /// Adds up the intervals in another thread, because that waits for names.
-fn add_up(mut sums: Sums, intervals: Receiver<Interval>) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
-    // The thread waits for a terminal that is stopped, and the reader counts the samples that are skipped then.
-    let (sender, moments) = mpsc::sync_channel(1);
+fn add_up(
+    mut sums: Sums,
+    intervals: Receiver<Interval>,
+    waker: Waker,
+) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
+    let (feed, moments) = Feed::new(waker);
     let add = move || {
         // The screen ends with the last one, and does not wait for its names.
         for interval in intervals.into_iter().take_while(|interval| !interval.is_last) {
-            if sender.send(sums.add(interval)).is_err() {
+            if !feed.send(sums.add(interval)) {
                 return;
             }
         }
@@ -70,18 +83,69 @@ fn add_up(mut sums: Sums, intervals: Receiver<Interval>) -> io::Result<(Receiver
     Ok((moments, sums))
 }
 
-fn run(terminal: &mut Terminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<End> {
+/// Reads the keys and the new sizes of the terminal in another thread, because the library does not return from a terminal that
+/// is gone: it reads its end again and again.
+fn read_keys(waker: Waker) -> io::Result<Receiver<io::Result<Event>>> {
+    let (feed, keys) = Feed::new(waker);
+    let read = move || while feed.send(event::read()) {};
+    // It waits for the next key until the program ends.
+    thread::Builder::new().name("perfkit-keys".to_owned()).spawn(read)?;
+    Ok(keys)
+}
+
+/// A channel to the thread of the screen, which each value wakes, and the end, also a panic. A second value waits until the
+/// first is received: on a terminal that is stopped, the reader of the rings counts the samples that are skipped.
+struct Feed<T> {
+    sender: Option<SyncSender<T>>,
+    waker: Waker,
+}
+
+impl<T> Feed<T> {
+    fn new(waker: Waker) -> (Self, Receiver<T>) {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        (Self { sender: Some(sender), waker }, receiver)
+    }
+
+    /// Returns whether there is somebody to receive it.
+    fn send(&self, value: T) -> bool {
+        let is_sent = self.sender.as_ref().is_some_and(|sender| sender.send(value).is_ok());
+        interrupt::wake(&self.waker);
+        is_sent
+    }
+}
+
+impl<T> Drop for Feed<T> {
+    fn drop(&mut self) {
+        self.sender = None;
+        interrupt::wake(&self.waker);
+    }
+}
+
+fn run(
+    terminal: &mut Terminal,
+    mut state: State,
+    moments: &Receiver<Moment>,
+    waker: &Waker,
+) -> io::Result<End> {
+    let keys = read_keys(waker.clone())?;
     let mut is_changed = true;
     loop {
         if is_changed {
             terminal.draw(|frame| draw::draw(frame, &mut state))?;
         }
-        is_changed = event::poll(INTERVAL)?;
-        if is_changed
-            && let Event::Key(key) = event::read()?
-            && state.key(key).is_break()
-        {
+        if wait(waker, None)? {
             return Ok(End::Quit);
+        }
+        // Before a look at the channels, so that what comes after it wakes again.
+        waker.reset()?;
+        is_changed = false;
+        for event in keys.try_iter() {
+            is_changed = true;
+            if let Event::Key(key) = event?
+                && state.key(key).is_break()
+            {
+                return Ok(End::Quit);
+            }
         }
         match moments.try_recv() {
             Ok(moment) => {
@@ -92,4 +156,17 @@ fn run(terminal: &mut Terminal, mut state: State, moments: &Receiver<Moment>) ->
             Err(TryRecvError::Disconnected) => return Ok(End::NoMoments),
         }
     }
+}
+
+/// Waits for keys and samples. Returns whether the terminal is gone, or an interrupt came.
+fn wait(waker: &Waker, timeout: Option<&Timespec>) -> io::Result<bool> {
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    // Of a terminal, its hang-up alone, which is always returned.
+    let mut fds = vec![PollFd::new(waker, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
+    if stdin.is_terminal() {
+        fds.push(PollFd::new(&stdin, PollFlags::empty()));
+    }
+    fds.extend(interrupt::descriptor().map(|interrupted| PollFd::new(interrupted, PollFlags::IN)));
+    retry_on_intr(|| poll(&mut fds, timeout))?;
+    Ok(fds.iter().skip(1).any(|fd| !fd.revents().is_empty()))
 }

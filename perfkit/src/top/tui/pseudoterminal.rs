@@ -5,10 +5,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Action, LocalModes, OutputModes, Winsize, tcflow, tcgetattr, tcsetwinsize};
 
@@ -20,12 +22,14 @@ pub(crate) struct Terminal {
     /// The side of the program.
     program: File,
     output: Arc<Mutex<Vec<u8>>>,
+    /// Has the other side.
     reader: JoinHandle<()>,
+    is_gone: Arc<AtomicBool>,
 }
 
 impl Terminal {
     pub(crate) fn new() -> Self {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let path = ptsname(&controller, Vec::new()).unwrap();
@@ -34,14 +38,21 @@ impl Terminal {
         let output = Arc::new(Mutex::new(Vec::new()));
         let read = Arc::clone(&output);
         let mut controller = File::from(controller);
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let must_end = Arc::clone(&is_gone);
         let reader = thread::spawn(move || {
             let mut piece = [0; 4096];
-            // An error is the end: the program and this side have closed it.
-            while let Ok(count @ 1..) = controller.read(&mut piece) {
+            let tick = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+            while !must_end.load(Ordering::Relaxed) {
+                if poll(&mut [PollFd::new(&controller, PollFlags::IN)], Some(&tick)) == Ok(0) {
+                    continue;
+                }
+                // An error is the end: the program and this side have closed it.
+                let Ok(count @ 1..) = controller.read(&mut piece) else { break };
                 read.lock().unwrap().extend_from_slice(&piece[..count]);
             }
         });
-        Self { program, output, reader }
+        Self { program, output, reader, is_gone }
     }
 
     /// Starts a program with this terminal. The command must not live on, because it has the terminal open.
@@ -67,6 +78,14 @@ impl Terminal {
         tcflow(&self.program, Action::OOff).unwrap();
     }
 
+    /// Closes the other side, as the end of a connection or of a window does. Waits for the end of the program, and returns how
+    /// it ended.
+    pub(crate) fn hang_up(self, mut child: Child) -> ExitStatus {
+        self.is_gone.store(true, Ordering::Relaxed);
+        self.reader.join().unwrap();
+        wait_until(|| child.try_wait().unwrap())
+    }
+
     /// Returns whether lines are edited, echoed and printed as before a screen.
     pub(crate) fn is_plain(&self) -> bool {
         let modes = tcgetattr(&self.program).unwrap();
@@ -78,7 +97,7 @@ impl Terminal {
     pub(crate) fn finish(self, mut child: Child) -> (ExitStatus, bool, String) {
         let status = wait_until(|| child.try_wait().unwrap());
         let is_plain = self.is_plain();
-        let Self { program, output, reader } = self;
+        let Self { program, output, reader, .. } = self;
         drop(program);
         reader.join().unwrap();
         let output = String::from_utf8_lossy(&output.lock().unwrap()).into_owned();

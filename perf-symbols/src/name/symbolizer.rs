@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -37,16 +37,19 @@ use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 /// # }
 /// ```
 ///
-/// The work is done by a separate thread; the handle can be used by several. Ask for many addresses at once: those of one file
-/// are looked up together.
+/// The work is done by a separate thread; the handle and its clones can be used by several. Ask for many addresses at once:
+/// those of one file are looked up together.
 ///
 /// Names that were found are kept, and the symbols of the files that were used last, up to
 /// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). For a recording they are large, so that
 /// each file is read once. A program that runs for as long as what it observes takes less, such as 32 files and 192 MiB.
+#[derive(Clone)]
 pub struct Symbolizer {
     requests: Sender<Request>,
     /// Of debug information. Unused with other symbols.
     max_file_bytes: Arc<AtomicU64>,
+    /// Addresses in the requests.
+    queued: Arc<AtomicUsize>,
 }
 
 /// Bytes of debug information of one file. A browser has some 4 GB.
@@ -178,14 +181,21 @@ impl Symbolizer {
         open: impl FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, received) = mpsc::channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::clone(&queued);
         let thread = std::thread::Builder::new().name("perf-symbols".to_owned()).stack_size(STACK);
         thread.spawn(move || {
             let mut worker = Worker::new(finder, Box::new(open));
             while let Ok(request) = received.recv() {
                 // Who asked may have gone: a reply that cannot be sent is not needed.
                 match request {
-                    Request::Names { wanted, .. } if wanted.strong_count() == 0 => {}
-                    Request::Names { queries, reply, .. } => drop(reply.send(worker.symbolize(&queries))),
+                    Request::Names { queries, reply, wanted } => {
+                        let named = (wanted.strong_count() > 0).then(|| worker.symbolize(&queries));
+                        waiting.fetch_sub(queries.len(), Ordering::Relaxed);
+                        if let Some(named) = named {
+                            let _ = reply.send(named);
+                        }
+                    }
                     Request::MaxFiles(files) => worker.set_max_files(files),
                     Request::MaxBytes(bytes) => worker.set_max_bytes(bytes),
                     Request::Counts { reply } => drop(reply.send(worker.counts())),
@@ -196,7 +206,7 @@ impl Symbolizer {
                 }
             }
         })?;
-        Ok(Self { requests, max_file_bytes: Arc::default() })
+        Ok(Self { requests, max_file_bytes: Arc::default(), queued })
     }
 
     /// Reads lines and inlined functions from files with at most this number of bytes of debug information, 8 GiB by default,
@@ -240,8 +250,15 @@ impl Symbolizer {
         let (reply, answer) = mpsc::channel();
         let wanted = Arc::new(());
         let request = Request::Names { queries, reply, wanted: Arc::downgrade(&wanted) };
+        self.queued.fetch_add(len, Ordering::Relaxed);
         let sent = self.requests.send(request);
         NameRequest { answer: sent.is_ok().then_some(answer), len, _wanted: wanted }
+    }
+
+    /// Returns the number of addresses that wait to be looked up, those of dropped requests among them: for a program that limits
+    /// what it asks for, because each takes some hundred bytes.
+    pub fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
     }
 
     /// Returns how many addresses were looked up since the start, by result.
@@ -306,4 +323,25 @@ fn most_frequent_first(reasons: &HashMap<impl fmt::Display, u64>) -> Vec<(u64, S
     let mut reasons: Vec<_> = by_text.into_iter().map(|(text, count)| (count, text)).collect();
     reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::CpuMode;
+
+    use super::*;
+    use crate::{AddressSpaces, StackFrame};
+
+    #[test]
+    fn queue_is_empty_when_all_requests_were_answered_or_dropped() {
+        let frame = StackFrame { mode: CpuMode::USER, address: 0x1000, is_return_address: false };
+        let query = Query::new(&AddressSpaces::new(), 1, &frame);
+        let symbolizer = Symbolizer::without_lines(FileFinder::local()).unwrap();
+        let kept = symbolizer.request(vec![query.clone(); 3]);
+        drop(symbolizer.clone().request(vec![query; 5]));
+        assert_eq!(kept.wait().len(), 3);
+        // Its answer comes after the dropped request.
+        assert!((3..=8).contains(&symbolizer.counts().unnamed.values().sum::<u64>()));
+        assert_eq!(symbolizer.queued(), 0);
+    }
 }

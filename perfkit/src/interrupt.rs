@@ -1,4 +1,4 @@
-//! Signals that end a measurement or change it.
+//! Signals that end a measurement or change it, and the time that a command has after one of them.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use perf_session::System;
 use perf_session::sys::Waker;
@@ -15,11 +15,20 @@ use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Woken by the first interrupt, and never reset. Before [`on_interrupt`], the default action of the signals ends the program.
-static INTERRUPTED: OnceLock<Waker> = OnceLock::new();
+/// The first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
+static INTERRUPTED: OnceLock<Interrupt> = OnceLock::new();
 
-/// Time that the reader of a stream has after an interrupt to read more.
+struct Interrupt {
+    /// Woken at the first interrupt, and never reset.
+    waker: Waker,
+    first: OnceLock<Instant>,
+}
+
+/// Time that others have after an interrupt: the reader of a stream to read more, symbols to be read, a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time between two looks for an interrupt, for waits that have no descriptor.
+const STEP: Duration = Duration::from_millis(100);
 
 /// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for any.
 static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -50,12 +59,12 @@ fn is_ignored(signal: i32) -> bool {
 /// Only the first hang-up counts: a terminal that is closed sends one by the kernel and one by the shell, while a second
 /// Ctrl-C is the user's.
 pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    let waker = Waker::new()?;
-    let interrupted = INTERRUPTED.get_or_init(|| waker);
-    let mut is_first = true;
+    let interrupt = Interrupt { waker: Waker::new()?, first: OnceLock::new() };
+    let interrupt = INTERRUPTED.get_or_init(|| interrupt);
     on_signals(&interrupts(), move |signal| {
-        wake(interrupted);
-        if std::mem::take(&mut is_first) || signal != SIGHUP {
+        let is_first = interrupt.first.set(Instant::now()).is_ok();
+        wake(&interrupt.waker);
+        if is_first || signal != SIGHUP {
             f();
         }
     })
@@ -93,7 +102,26 @@ const SECOND_INTERRUPT: i32 = 130;
 
 /// Returns the descriptor that is readable from the first interrupt on; `None` before [`on_interrupt`].
 pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
-    INTERRUPTED.get()
+    INTERRUPTED.get().map(|interrupt| &interrupt.waker)
+}
+
+/// Returns the end of the time that others have after an interrupt; `None` before one.
+fn end() -> Option<Instant> {
+    INTERRUPTED.get()?.first.get().map(|first| *first + PATIENCE)
+}
+
+/// Waits by `wait`, which is given a time and returns whether what it waits for was there until then: before an interrupt
+/// without a limit, and for [`PATIENCE`] after it. Returns whether it was there.
+pub(crate) fn wait_patiently(mut wait: impl FnMut(Instant) -> bool) -> bool {
+    loop {
+        let (end, next) = (end(), Instant::now() + STEP);
+        if wait(end.map_or(next, |end| end.min(next))) {
+            return true;
+        }
+        if end.is_some_and(|end| end <= Instant::now()) {
+            return false;
+        }
+    }
 }
 
 /// Ends a wait for rings.
@@ -104,7 +132,7 @@ pub(crate) fn wake(waker: &Waker) {
 
 /// Waits until a stream is writable: before an interrupt without a limit, after it for [`PATIENCE`]. Returns whether it is.
 pub(crate) fn wait_until_writable(stream: &impl AsFd) -> io::Result<bool> {
-    let Some(waker) = INTERRUPTED.get() else { return Ok(true) };
+    let Some(Interrupt { waker, .. }) = INTERRUPTED.get() else { return Ok(true) };
     let patience = if HAS_GIVEN_UP.load(Ordering::Relaxed) { Duration::ZERO } else { PATIENCE };
     let patience = Timespec::try_from(patience).unwrap_or_default();
     let is_writable = wait(stream, waker, &patience)?;
@@ -125,6 +153,17 @@ mod tests {
     use std::io::{Read as _, Write as _, pipe};
 
     use super::*;
+
+    #[test]
+    fn waits_last_until_it_is_there() {
+        let (mut waits, start) = (0, Instant::now());
+        let is_there = wait_patiently(|until| {
+            assert!(until > start);
+            waits += 1;
+            waits == 3
+        });
+        assert!(is_there && waits == 3);
+    }
 
     #[test]
     fn interrupt_ends_the_wait_for_a_reader_that_does_not_read() {

@@ -423,8 +423,8 @@ impl Collector {
         self.last_stacks.clear();
         let next = self.builder.with_same_events();
         let builder = std::mem::replace(&mut self.builder, next);
-        let (locations, requested) = self.resolver.take();
-        (PendingProfile { builder, locations, requested, losses }, sums)
+        let (locations, names) = self.resolver.take();
+        (PendingProfile { builder, locations, names, losses }, sums)
     }
 }
 

@@ -12,5 +12,6 @@ mod tabulation;
 pub use collector::Collector;
 pub use leader_sampling::{LeaderSampling, MemberCount};
 pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup};
+pub(crate) use pending::PendingNames;
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-use perf_symbols::{NameCounts, Symbols, Unnamed};
+use perf_symbols::{NameCounts, Query, Symbolizer, Symbols, Unnamed};
 
 use super::resolver::Requested;
 use crate::profile::{Location, LocationId, Locations, Losses, Profile, ProfileBuilder};
@@ -15,14 +15,35 @@ use crate::profile::{Location, LocationId, Locations, Losses, Profile, ProfileBu
 pub struct PendingProfile {
     pub(super) builder: ProfileBuilder,
     pub(super) locations: Locations,
-    pub(super) requested: Requested,
+    pub(super) names: PendingNames,
     pub(super) losses: Losses,
+}
+
+/// The names of locations that were asked for, and what to ask for the others.
+pub(crate) struct PendingNames {
+    pub(crate) requested: Requested,
+    pub(crate) unasked: Vec<(LocationId, Query)>,
+    pub(crate) symbolizer: Symbolizer,
+}
+
+/// Locations that are named together.
+const BATCH: usize = 256;
+
+impl PendingNames {
+    /// Asks for the names that were not asked for.
+    fn ask(&mut self) {
+        for batch in std::mem::take(&mut self.unasked).chunks(BATCH) {
+            let (ids, queries) = batch.iter().cloned().unzip();
+            self.requested.push_back((ids, self.symbolizer.request(queries)));
+        }
+    }
 }
 
 impl PendingProfile {
     /// Waits for the names, and returns the profile.
     pub fn wait(mut self) -> Profile {
-        while let Some((ids, request)) = self.requested.pop_front() {
+        self.names.ask();
+        while let Some((ids, request)) = self.names.requested.pop_front() {
             set_names(&mut self.locations, ids, request.wait());
         }
         finish(self.builder, self.locations, self.losses)
@@ -30,11 +51,12 @@ impl PendingProfile {
 
     /// Waits for the names until this moment. Returns whether all are there.
     pub fn wait_until(&mut self, end: Instant) -> bool {
-        while let Some((ids, request)) = self.requested.pop_front() {
+        self.names.ask();
+        while let Some((ids, request)) = self.names.requested.pop_front() {
             match request.wait_until(end) {
                 Ok(named) => set_names(&mut self.locations, ids, named),
                 Err(request) => {
-                    self.requested.push_front((ids, request));
+                    self.names.requested.push_front((ids, request));
                     return false;
                 }
             }
@@ -50,7 +72,13 @@ impl PendingProfile {
 
     /// Returns the number of addresses whose names were not waited for.
     pub fn waiting(&self) -> usize {
-        self.requested.iter().map(|(ids, _)| ids.len()).sum()
+        let requested: usize = self.names.requested.iter().map(|(ids, _)| ids.len()).sum();
+        requested + self.names.unasked.len()
+    }
+
+    /// Returns the profile without its names, and these.
+    pub(crate) fn into_parts(self) -> (Profile, PendingNames) {
+        (finish(self.builder, self.locations, self.losses), self.names)
     }
 }
 

@@ -15,6 +15,7 @@ use perf_symbols::{
 };
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::pending::PendingNames;
 use super::runtime_code::RuntimeCode;
 use crate::profile::{LocationId, Locations, Object, ObjectId};
 
@@ -71,15 +72,15 @@ pub struct Resolver {
     /// Requests that were answered.
     answered: u64,
     has_monotonic_time: bool,
-    /// Batches that are looked up at a time.
-    max_batches: usize,
     keeps_unmapped: bool,
     /// Whether the caller of the innermost function is missing, by its location; `None` if nobody wants to know.
     lacks_caller: Option<FxHashMap<LocationId, bool>>,
+    /// Whether it waits for names when too many locations have none.
+    waits: bool,
 }
 
 /// Locations with the names that were asked for.
-pub(super) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
+pub(crate) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
 
 /// Equal versions have the same mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -204,6 +205,9 @@ const BATCH: usize = 256;
 /// Batches that are looked up at a time: each query holds a part of the mappings.
 const MAX_BATCHES: usize = 64;
 
+/// Addresses that are looked up at a time for a resolver that does not wait. Others are asked for later, in a better order.
+const MAX_QUEUED: usize = if cfg!(test) { 512 } else { 4096 };
+
 /// The frames of a sample: returned by [`Resolver::resolve`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -246,9 +250,9 @@ impl Resolver {
             requested: VecDeque::new(),
             answered: 0,
             has_monotonic_time: false,
-            max_batches: MAX_BATCHES,
             keeps_unmapped: false,
             lacks_caller: None,
+            waits: true,
         }
     }
 
@@ -284,9 +288,13 @@ impl Resolver {
 
     /// Never waits for names while samples are resolved: for a reader of rings, which overflow meanwhile. Otherwise it waits
     /// once 16384 locations have no name yet, because each keeps a part of the mappings.
+    ///
+    /// It asks for names as long as few are looked up, and leaves the others to the
+    /// [`PendingProfile`](crate::PendingProfile), which asks for all of them when it is waited for, or to a
+    /// [`LiveProfile`](crate::LiveProfile), which asks for those of its largest values first.
     #[must_use]
     pub fn without_waiting(mut self) -> Self {
-        self.max_batches = usize::MAX;
+        self.waits = false;
         self
     }
 
@@ -340,10 +348,12 @@ impl Resolver {
         &mut self.locations
     }
 
-    /// Returns the locations up to now, and the names that were asked for. Those that follow are in new tables.
-    pub(super) fn take(&mut self) -> (Locations, Requested) {
+    /// Returns the locations up to now, and their names, which are not all there. Those that follow are in new tables.
+    pub(super) fn take(&mut self) -> (Locations, PendingNames) {
         self.reused = 0;
-        self.request();
+        if self.waits {
+            self.request();
+        }
         self.last_versions = Default::default();
         self.by_address = Addresses::default();
         self.by_place.clear();
@@ -351,7 +361,13 @@ impl Resolver {
         self.objects.clear();
         self.lacks_caller.iter_mut().for_each(FxHashMap::clear);
         self.answered += self.requested.len() as u64;
-        (std::mem::take(&mut self.locations), std::mem::take(&mut self.requested))
+        let (ids, queries) = std::mem::take(&mut self.unnamed);
+        let names = PendingNames {
+            requested: std::mem::take(&mut self.requested),
+            unasked: ids.into_iter().zip(queries).collect(),
+            symbolizer: self.symbolizer.clone(),
+        };
+        (std::mem::take(&mut self.locations), names)
     }
 
     /// Applies one record. Pass all records, in the order of time.
@@ -400,7 +416,7 @@ impl Resolver {
     }
 
     fn find_versions(&mut self, pid: u32, time: Option<u64>) -> Versions {
-        let code = if self.has_monotonic_time && self.may_wait() {
+        let code = if self.has_monotonic_time && self.waits {
             self.runtime_code.at(&self.spaces, &self.symbolizer, pid, time)
         } else {
             RuntimeCode::NONE
@@ -412,10 +428,6 @@ impl Resolver {
             *last = Some(LastVersions { pid, versions, until: code.until });
         }
         versions
-    }
-
-    fn may_wait(&self) -> bool {
-        self.max_batches != usize::MAX
     }
 
     /// Returns the location of a frame of user space or the kernel, which is looked up if its address is new.
@@ -501,6 +513,15 @@ impl Resolver {
         (self.answered + self.requested.len() as u64, self.locations.as_slice().len())
     }
 
+    /// Asks for the names of the last batch: the end of the list costs less than its start, and one location is as good as
+    /// another.
+    fn request_newest(&mut self) {
+        let (ids, queries) = &mut self.unnamed;
+        let start = ids.len().saturating_sub(BATCH);
+        let (ids, queries) = (ids.split_off(start), queries.split_off(start));
+        self.requested.push_back((ids, self.symbolizer.request(queries)));
+    }
+
     /// Waits for the answers of the first requests.
     pub(super) fn wait_for(&mut self, requests: u64) {
         while self.answered < requests && self.take_names() {}
@@ -557,7 +578,7 @@ impl Resolver {
             && written.is_some_and(|object| self.runtime_code.add(pid, object, addr, location));
         if !is_followed {
             self.by_place.insert(place, location);
-            if written.is_some() && self.may_wait() {
+            if written.is_some() && self.waits {
                 let is_reused = self.runtime_code.is_reused(&self.spaces, &self.symbolizer, pid, addr);
                 self.reused += u64::from(is_reused);
             }
@@ -571,9 +592,13 @@ impl Resolver {
         self.unnamed.0.push(location);
         self.unnamed.1.push(query);
         if self.unnamed.0.len() >= BATCH {
-            self.request();
-            if self.requested.len() > self.max_batches {
-                self.take_names();
+            if self.waits {
+                self.request();
+                if self.requested.len() > MAX_BATCHES {
+                    self.take_names();
+                }
+            } else if self.symbolizer.queued() < MAX_QUEUED {
+                self.request_newest();
             }
         }
         location

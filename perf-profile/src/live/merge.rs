@@ -1,11 +1,11 @@
 //! The sum of profiles, with those entries of their tables that samples use.
 
-use perf_symbols::BuildId;
+use perf_symbols::{BuildId, MappedObject, ObjectKind, Query, Unnamed};
 use rustc_hash::FxHashMap;
 
 use crate::profile::{
-    Frame, Function, FunctionId, LocationId, Locations, Losses, Object, ObjectId, Profile, ProfileBuilder,
-    Sample, StringId, Thread, ThreadId,
+    Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId, Profile,
+    ProfileBuilder, Sample, StringId, Thread, ThreadId,
 };
 
 /// A profile that grows by the samples of others.
@@ -14,8 +14,36 @@ pub(super) struct Merge {
     by_thread_name: bool,
     locations: Locations,
     objects: FxHashMap<(StringId, Option<BuildId>, bool), ObjectId>,
-    /// The location of each list of functions of an object; the empty list is that of addresses without a name.
-    by_frames: FxHashMap<(Option<ObjectId>, Box<[Frame]>), LocationId>,
+    /// The location of each list of functions of an object; the empty list is that of addresses without a name, by reason.
+    by_frames: FxHashMap<Named, LocationId>,
+    /// Those whose names are asked for.
+    by_place: FxHashMap<(Option<ObjectId>, Place), LocationId>,
+}
+
+/// An object, the functions in it, and the reason if it has none.
+type Named = (Option<ObjectId>, Box<[Frame]>, Option<Unnamed>);
+
+/// The place of an address that has no name yet. Equal places will have equal names.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// An offset in a file that is known by its build id or inode.
+    File(MappedObject, u64),
+    Kernel(u64),
+}
+
+impl Place {
+    /// Returns the place of a location; `None` for memory without a file, where other code may be at the address in each process
+    /// and at another time.
+    fn new(location: &Location, query: &Query) -> Option<Self> {
+        match query.object() {
+            Some((object, offset)) => {
+                let is_known = object.build_id().is_some() || object.inode().is_some();
+                let is_file = object.kind() == ObjectKind::File && is_known;
+                is_file.then(|| Self::File(object.clone(), offset))
+            }
+            None => location.is_kernel().then(|| Self::Kernel(location.address())),
+        }
+    }
 }
 
 /// The ids of a profile that were met, with those in the sum.
@@ -37,11 +65,18 @@ impl Merge {
             locations: Locations::new(),
             objects: FxHashMap::default(),
             by_frames: FxHashMap::default(),
+            by_place: FxHashMap::default(),
         }
     }
 
-    /// Adds what `change` makes of each sample of a profile, whose events have the same ids.
-    pub(super) fn add(&mut self, profile: &Profile, change: impl Fn(&Sample) -> Option<Sample>) {
+    /// Adds what `change` makes of each sample of a profile, whose events have the same ids. The names of some locations are
+    /// asked for. Returns the ids of the locations in the sum, by those in the profile.
+    pub(super) fn add(
+        &mut self,
+        profile: &Profile,
+        queries: &FxHashMap<LocationId, Option<&Query>>,
+        change: impl Fn(&Sample) -> Option<Sample>,
+    ) -> Vec<Option<LocationId>> {
         let mut known = Known {
             threads: vec![None; profile.threads().len()],
             locations: vec![None; profile.locations().as_slice().len()],
@@ -51,11 +86,12 @@ impl Merge {
             let Some(thread) = self.thread(profile, &mut known, sample.thread) else { continue };
             stack.clear();
             for location in profile.stack(sample.stack) {
-                stack.push(self.location(profile.locations(), &mut known, location));
+                stack.push(self.location(profile.locations(), queries, &mut known, location));
             }
             let stack = self.builder.stack(&stack);
             self.builder.add(Sample { thread, stack, ..sample });
         }
+        known.locations
     }
 
     pub(super) fn finish(mut self, losses: Losses) -> Profile {
@@ -75,27 +111,53 @@ impl Merge {
         *known
     }
 
-    fn location(&mut self, from: &Locations, known: &mut Known, id: LocationId) -> LocationId {
+    fn location(
+        &mut self,
+        from: &Locations,
+        queries: &FxHashMap<LocationId, Option<&Query>>,
+        known: &mut Known,
+        id: LocationId,
+    ) -> LocationId {
         if let Some(Some(known)) = known.locations.get(id.index()) {
             return *known;
         }
         let location = from.get(id);
         let object = location.object().and_then(|id| from.object(id)).map(|object| self.object(from, object));
+        let merged = match queries.get(&id) {
+            Some(query) => {
+                let locations = &mut self.locations;
+                let mut add = || locations.add(object, location.address());
+                match query.and_then(|query| Place::new(location, query)) {
+                    Some(place) => *self.by_place.entry((object, place)).or_insert_with(add),
+                    None => add(),
+                }
+            }
+            None => self.named(from, id, object),
+        };
+        if let Some(known) = known.locations.get_mut(id.index()) {
+            *known = Some(merged);
+        }
+        merged
+    }
+
+    /// Returns the location with the functions of another, or with the reason why it has none.
+    fn named(&mut self, from: &Locations, id: LocationId, object: Option<ObjectId>) -> LocationId {
+        let location = from.get(id);
         let frames: Box<[Frame]> = from
             .frames(id)
             .iter()
             .map(|frame| Frame { function: self.function(from, frame.function), ..*frame })
             .collect();
         let locations = &mut self.locations;
-        let merged = *self.by_frames.entry((object, frames)).or_insert_with_key(|(object, frames)| {
+        let key = (object, frames, location.unnamed());
+        *self.by_frames.entry(key).or_insert_with_key(|(object, frames, reason)| {
             let merged = locations.add(*object, location.address());
-            locations.set_frames(merged, frames.iter().copied());
+            match reason {
+                Some(reason) => locations.set_symbols(merged, &Err(*reason)),
+                None => locations.set_frames(merged, frames.iter().copied()),
+            }
             merged
-        });
-        if let Some(known) = known.locations.get_mut(id.index()) {
-            *known = Some(merged);
-        }
-        merged
+        })
     }
 
     fn object(&mut self, from: &Locations, object: &Object) -> ObjectId {

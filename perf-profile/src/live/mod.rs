@@ -1,11 +1,15 @@
 //! A profile in which older samples count less, of the programs that run now.
 
 mod merge;
+mod naming;
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use crate::collect::PendingProfile;
 use crate::profile::{EventId, Profile, Sample};
 use merge::Merge;
+use naming::Naming;
 
 /// The sum of the profiles of intervals, of which older ones count less: what `perf top` shows.
 ///
@@ -47,9 +51,10 @@ use merge::Merge;
 /// let shown: Vec<_> = table.rows().iter().map(|row| (row.entry().function.unwrap(), row.cost(event).self_count)).collect();
 /// assert_eq!(shown, [("parse", 7), ("print", 3)]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LiveProfile {
     profile: Arc<Profile>,
+    naming: Naming,
     kept_eighths: u64,
     max_sums: usize,
     by_thread_name: bool,
@@ -66,6 +71,7 @@ impl LiveProfile {
     pub fn new() -> Self {
         Self {
             profile: Arc::default(),
+            naming: Naming::default(),
             kept_eighths: 7,
             max_sums: 1 << 16,
             by_thread_name: false,
@@ -100,15 +106,67 @@ impl LiveProfile {
     ///
     /// It takes time linear in the sums that are kept and those that are added.
     pub fn add(&mut self, interval: &Profile) {
+        self.merge(interval, Naming::default());
+    }
+
+    /// As [`add`](Self::add), for an interval whose names are not there. They are asked for in the order of their values, those
+    /// of earlier intervals with them, and are there after [`name_until`](Self::name_until).
+    ///
+    /// An overloaded machine has no time for all names, but a table shows few. Let the collector not wait for names itself, by
+    /// [`Resolver::without_waiting`](crate::Resolver::without_waiting). What waits is bounded: addresses of which no value is
+    /// left are not looked up, and beyond 8192 the smallest have no name until they are sampled again.
+    ///
+    /// ```no_run
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use perf_profile::{Collector, LiveProfile};
+    ///
+    /// /// Adds the samples since the last call, and waits for a while for names. Returns whether all are there.
+    /// fn update(collector: &mut Collector, live: &mut LiveProfile) -> bool {
+    ///     live.add_pending(collector.take());
+    ///     live.name_until(Instant::now() + Duration::from_millis(500))
+    /// }
+    /// ```
+    pub fn add_pending(&mut self, interval: PendingProfile) {
+        let (interval, names) = interval.into_parts();
+        self.merge(&interval, Naming::new(names));
+    }
+
+    /// Waits until this moment for names of [pending](Self::add_pending) intervals. Returns whether all are there.
+    ///
+    /// The [losses](Profile::losses) have the reasons of the addresses without a name that were looked up since the newest
+    /// interval.
+    pub fn name_until(&mut self, end: Instant) -> bool {
+        if self.naming.len() == 0 {
+            return true;
+        }
+        let profile = Arc::make_mut(&mut self.profile);
+        let are_named = self.naming.wait_until(profile.locations_mut(), end);
+        profile.losses_mut().unnamed_addresses = self.naming.reasons();
+        are_named
+    }
+
+    /// Returns the number of addresses whose names are asked for, and are not there.
+    pub fn waiting(&self) -> usize {
+        self.naming.len()
+    }
+
+    fn merge(&mut self, interval: &Profile, mut naming: Naming) {
         self.update_means(interval);
         let mut merge = Merge::new(interval, self.by_thread_name);
-        merge.add(&self.profile, |sample| self.kept(sample));
-        merge.add(interval, |sample| Some(*sample));
+        let ids = merge.add(&self.profile, &self.naming.queries(), |sample| self.kept(sample));
+        self.naming.renumber(&ids);
+        let ids = merge.add(interval, &naming.queries(), |sample| Some(*sample));
+        naming.renumber(&ids);
+        self.naming.append(naming);
         let mut profile = merge.finish(interval.losses().clone());
         let means = &self.means;
         #[allow(clippy::cast_precision_loss)] // compared only
         let weight = |sample: &Sample| sample.value as f64 / mean_of(means, sample.event) as f64;
         self.left_out = profile.keep_largest(self.max_sums, weight) as u64;
+        if self.naming.len() > 0 {
+            self.naming.sort(&naming::values(&profile, weight));
+        }
         self.profile = Arc::new(profile);
     }
 

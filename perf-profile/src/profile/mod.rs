@@ -162,6 +162,10 @@ impl Profile {
         &self.locations
     }
 
+    pub(crate) fn locations_mut(&mut self) -> &mut Locations {
+        &mut self.locations
+    }
+
     /// Returns the events, in the order of their ids.
     pub fn events(&self) -> &[Event] {
         &self.events
@@ -304,6 +308,10 @@ impl Profile {
             self.samples.truncate(most);
         }
         removed
+    }
+
+    pub(crate) fn losses_mut(&mut self) -> &mut Losses {
+        &mut self.losses
     }
 
     /// Returns what the recording lost, and which stacks and names are incomplete.

@@ -140,7 +140,7 @@ impl Out {
         }
     }
 
-    /// Returns whether everything was written that the disk is to have.
+    /// Returns whether everything was written and sent.
     fn is_written(&self) -> bool {
         !matches!(self, Self::Profiles(profiles) if !profiles.is_written())
     }

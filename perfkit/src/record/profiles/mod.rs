@@ -41,7 +41,8 @@ pub(in crate::record) struct ProfileOptions {
         value_name = "URL",
         requires = "every",
         value_parser = Url::parse,
-        help = "Send each profile by HTTP to a collector on this machine, as http://localhost:4040/ingest?name=NAME"
+        help = "Send each profile by HTTP to a collector on this machine, as http://localhost:4040/ingest?name=NAME; the exit \
+            status is 1 if one was lost"
     )]
     push: Option<Url>,
 }
@@ -126,7 +127,7 @@ impl Profiles {
         }
     }
 
-    /// Returns whether all profiles that a folder is to have are there.
+    /// Returns whether the folder and the collector have all profiles.
     pub(in crate::record) fn is_written(&self) -> bool {
         self.outcome.is_written()
     }

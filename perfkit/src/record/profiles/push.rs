@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use ureq::Agent;
 use ureq::http::Uri;
+use ureq::{Agent, Timeout};
 
 use super::rarely::Rarely;
+use crate::interrupt::wait_patiently;
 use crate::message::{count, shown};
 
 /// Profiles that wait, at most: then the oldest is dropped.
@@ -33,6 +34,9 @@ const BACKOFF: [Duration; 5] = [
 
 /// The time for what waits at the end of the recording.
 const LAST: Duration = Duration::from_secs(5);
+
+/// The part of it that is left in any case, if the names of the last profile took the time after an interrupt.
+const LEAST: Duration = Duration::from_millis(500);
 
 /// The address of a collector: plain HTTP.
 #[derive(Clone, Debug)]
@@ -76,10 +80,9 @@ impl fmt::Display for Url {
 pub(super) struct Push {
     url: Url,
     queue: Arc<Queue>,
-    thread: JoinHandle<Pushed>,
 }
 
-/// The profiles that wait.
+/// The profiles that wait, and the sums of the others.
 #[derive(Debug, Default)]
 struct Queue {
     state: Mutex<State>,
@@ -89,6 +92,12 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Message>,
+    /// Whether the thread tries to send another one.
+    is_sending: bool,
+    sent: u64,
+    /// Refused by the collector, or dropped after the last attempt.
+    failed: u64,
+    last_error: Option<String>,
     /// Profiles that were dropped before an attempt, because there were too many.
     overflowed: u64,
     overflows: Rarely,
@@ -107,22 +116,27 @@ struct Message {
 pub(super) struct Pushed {
     url: String,
     sent: u64,
-    /// Refused by the collector, or dropped after the last attempt.
-    failed: u64,
-    overflowed: u64,
+    lost: u64,
     last_error: Option<String>,
 }
 
 impl fmt::Display for Pushed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} sent to {}", count(self.sent, "profile"), self.url)?;
-        match self.lost() {
+        match self.lost {
             0 => f.write_str(", none lost"),
             lost => {
-                let error = self.last_error.as_deref().unwrap_or("too many waited");
+                let error = self.last_error.as_deref().unwrap_or("the collector was too slow");
                 write!(f, ", {lost} lost: {error}")
             }
         }
+    }
+}
+
+impl Pushed {
+    /// Returns the number of profiles that were not sent.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
     }
 }
 
@@ -137,8 +151,8 @@ impl Push {
     pub(super) fn start(url: Url) -> io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let sender = Sender::new(&url, Arc::clone(&queue));
-        let thread = thread::Builder::new().name("perfkit-push".to_owned()).spawn(move || sender.run())?;
-        Ok(Self { url, queue, thread })
+        thread::Builder::new().name("perfkit-push".to_owned()).spawn(move || sender.run())?;
+        Ok(Self { url, queue })
     }
 
     /// Sends a profile in the thread. It never waits.
@@ -150,29 +164,24 @@ impl Push {
             state.overflows.note(format_args!("a profile was dropped: {MAX_WAITING} wait for {}", self.url));
         }
         state.waiting.push_back(Message { url: self.url.of(start, end), body });
-        self.queue.changed.notify_one();
+        self.queue.changed.notify_all();
     }
 
-    /// Sends what waits, for some seconds at most.
+    /// Sends what waits, for some seconds at most, and less after an interrupt.
     pub(super) fn finish(self) -> Pushed {
-        self.queue.lock().end = Some(Instant::now() + LAST);
-        self.queue.changed.notify_one();
-        let pushed = self.thread.join();
-        pushed.unwrap_or_else(|_| Pushed {
-            last_error: Some("the thread panicked".to_owned()),
-            ..Pushed::new(&self.url)
-        })
-    }
-}
-
-impl Pushed {
-    fn new(url: &Url) -> Self {
-        Self { url: url.to_string(), sent: 0, failed: 0, overflowed: 0, last_error: None }
-    }
-
-    /// Returns the number of profiles that were not sent.
-    pub(super) fn lost(&self) -> u64 {
-        self.failed + self.overflowed
+        let (end, least) = (Instant::now() + LAST, Instant::now() + LEAST);
+        self.queue.lock().end = Some(end);
+        self.queue.changed.notify_all();
+        wait_patiently(|until| self.queue.wait_until_sent(until.max(least)));
+        // The thread may have an attempt in progress, which the end of the program ends.
+        let state = self.queue.lock();
+        let unsent = state.waiting.len() as u64 + u64::from(state.is_sending);
+        Pushed {
+            url: self.url.to_string(),
+            sent: state.sent,
+            lost: state.failed + state.overflowed + unsent,
+            last_error: state.last_error.clone(),
+        }
     }
 }
 
@@ -186,12 +195,42 @@ impl Queue {
         let mut state = self.lock();
         loop {
             if let Some(message) = state.waiting.pop_front() {
+                state.is_sending = true;
                 return Some(message);
             }
             if state.end.is_some() {
                 return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Counts a profile. An error of `None` is that no time was left for an attempt.
+    fn end(&self, result: Result<(), Option<String>>) {
+        let mut state = self.lock();
+        state.is_sending = false;
+        match result {
+            Ok(()) => state.sent += 1,
+            Err(error) => {
+                state.failed += 1;
+                state.last_error = error.or(state.last_error.take());
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until no profile waits or is sent, or until this moment. Returns whether none is.
+    fn wait_until_sent(&self, until: Instant) -> bool {
+        let mut state = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if state.waiting.is_empty() && !state.is_sending {
+                return true;
+            }
+            if left.is_zero() {
+                return false;
+            }
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -221,7 +260,8 @@ impl Queue {
 struct Sender {
     agent: Agent,
     queue: Arc<Queue>,
-    pushed: Pushed,
+    /// Host and path of the collector.
+    place: String,
     rarely: Rarely,
 }
 
@@ -237,21 +277,14 @@ impl Sender {
             .user_agent(concat!("perfkit/", env!("CARGO_PKG_VERSION")))
             .build()
             .into();
-        Self { agent, queue, pushed: Pushed::new(url), rarely: Rarely::default() }
+        Self { agent, queue, place: url.to_string(), rarely: Rarely::default() }
     }
 
-    fn run(mut self) -> Pushed {
+    fn run(mut self) {
         while let Some(message) = self.queue.next() {
-            match self.deliver(&message) {
-                Ok(()) => self.pushed.sent += 1,
-                Err(error) => {
-                    self.pushed.failed += 1;
-                    self.pushed.last_error = error.or(self.pushed.last_error);
-                }
-            }
+            let result = self.deliver(&message);
+            self.queue.end(result);
         }
-        self.pushed.overflowed = self.queue.lock().overflowed;
-        self.pushed
     }
 
     /// Sends a profile, several times if the collector fails. Returns the error of the last attempt, `None` if no time was left
@@ -268,7 +301,7 @@ impl Sender {
             let pause = backoff.next().filter(|_| !failed.is_final);
             let next = if pause.is_some() { "; trying again" } else { "" };
             self.rarely
-                .note(format_args!("a profile was not sent to {}: {}{next}", self.pushed.url, failed.error));
+                .note(format_args!("a profile was not sent to {}: {}{next}", self.place, failed.error));
             error = Some(failed.error);
             if !pause.is_some_and(|pause| self.queue.wait(pause)) {
                 return Err(error);
@@ -287,8 +320,20 @@ impl Sender {
                 let is_final = !(status.is_server_error() || matches!(status.as_u16(), 408 | 429));
                 Err(Failed { error: format!("status {status}"), is_final })
             }
-            Err(error) => Err(Failed { error: error.to_string(), is_final: false }),
+            Err(error) => Err(Failed { error: text(error), is_final: false }),
         }
+    }
+}
+
+/// Returns the text of an error without the library's word for its kind.
+fn text(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Timeout(Timeout::Connect) => "no connection in time".to_owned(),
+        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+        ureq::Error::HostNotFound => "the host is unknown".to_owned(),
+        ureq::Error::Protocol(error) => format!("expected an answer of HTTP: {error}"),
+        error => error.to_string(),
     }
 }
 

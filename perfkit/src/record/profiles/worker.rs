@@ -11,6 +11,7 @@ use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Softwa
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
 use super::push::{Push, Pushed};
+use crate::interrupt::wait_patiently;
 use crate::live;
 use crate::message::{count, note};
 use crate::record::source::Source;
@@ -44,6 +45,8 @@ pub(super) struct Outcome {
     /// Bytes that are no records of a known event.
     pub(super) malformed: u64,
     pub(super) profiles: u64,
+    /// Addresses whose names were not there in time, after an interrupt.
+    unnamed: u64,
     /// Number and samples of the profiles that were not written to a folder.
     unwritten: Unwritten,
     pushed: Option<Pushed>,
@@ -55,13 +58,19 @@ impl Outcome {
         self.unwritten.samples
     }
 
-    /// Returns whether all profiles that a folder is to have are there.
+    /// Returns whether the folder and the collector have all profiles.
     pub(super) fn is_written(&self) -> bool {
-        self.unwritten.profiles == 0
+        self.unwritten.profiles == 0 && self.pushed.as_ref().is_none_or(|pushed| pushed.lost() == 0)
     }
 
     /// Prints what was sent, and what was not written or sent.
     pub(super) fn print(&self, is_quiet: bool) {
+        if self.unnamed > 0 {
+            let addresses = count(self.unnamed, "address");
+            note(format_args!(
+                "{addresses} without a name, because there was no time for more after the signal"
+            ));
+        }
         let Unwritten { profiles, samples } = self.unwritten;
         if profiles > 0 {
             let samples = count(samples, "sample");
@@ -75,7 +84,9 @@ impl Outcome {
 
 impl Worker {
     pub(super) fn new(source: &Source, folder: Option<Folder>, push: Option<Push>) -> io::Result<Self> {
-        let mut collector = Collector::new(live::resolver(true)?, ProfileBuilder::new());
+        // It waits for names at the end of a period alone, where a signal ends the wait.
+        let resolver = live::resolver(true)?.without_waiting();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
         for (index, event) in source.described.events.iter().enumerate() {
             let samples = !is_dummy(&event.attr);
@@ -139,7 +150,13 @@ impl Worker {
         if lost > 0 {
             live::forget_dead(&mut self.collector);
         }
-        let profile = self.collector.take().wait();
+        let mut pending = self.collector.take();
+        let profile = if wait_patiently(|until| pending.wait_until(until)) {
+            pending.wait()
+        } else {
+            self.outcome.unnamed += pending.waiting() as u64;
+            pending.so_far()
+        };
         let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let pprof = Pprof::new()
             .with_time(start)

@@ -1,6 +1,7 @@
 //! Errors of the command line.
 
 use std::env;
+use std::error::Error as _;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -108,6 +109,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     let text = match error.kind() {
         ErrorKind::UnknownArgument => unknown_option(error),
         ErrorKind::InvalidSubcommand => unknown_command(error),
+        ErrorKind::ValueValidation => secret_value(error),
         _ => None,
     };
     match text {
@@ -133,6 +135,14 @@ fn unknown_option(error: &Error) -> Option<String> {
         None => String::new(),
     };
     Some(format!("unknown option `{option}`{nearest}"))
+}
+
+/// Returns the text for a refused value that may have a password, without the value: standard error may go to a log.
+fn secret_value(error: &Error) -> Option<String> {
+    const OPTIONS: &[&str] = &["--push"];
+    let option = text_of(error, ContextKind::InvalidArg)?;
+    let name = option.split(' ').next().filter(|name| OPTIONS.contains(name))?;
+    Some(format!("{name}: {}", error.source()?))
 }
 
 fn unknown_command(error: &Error) -> Option<String> {

@@ -256,3 +256,25 @@ fn outputs_that_cannot_be_used_are_one_line() {
         assert!(!output.status.success() && errors.contains(message), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn password_in_the_address_of_a_collector_is_not_repeated() {
+    for url in [
+        "http://user:secret@host/",
+        "https://user:secret@host/",
+        "http://user:secret@",
+        "user:secret@host",
+        "http://us er:secret@host/",
+    ] {
+        for arguments in [&["--push", url][..], &[&format!("--push={url}")], &[&format!("--psh={url}")]] {
+            let output =
+                perfkit().args(["record", "--every", "1s"]).args(arguments).arg("true").output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{errors}");
+            assert!(
+                !errors.contains("secret") && errors.contains(arguments[0].get(..5).unwrap()),
+                "{errors}"
+            );
+        }
+    }
+}

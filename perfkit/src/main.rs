@@ -30,6 +30,7 @@ mod man;
 mod message;
 mod nearest;
 mod output;
+mod output_path;
 mod print_format;
 mod programs;
 mod record;

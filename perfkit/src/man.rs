@@ -1,6 +1,5 @@
 //! `perfkit man`: manual pages, one for each command.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,6 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::message::of_file;
+use crate::output_path::create_folders;
 use crate::{Arguments, help, whole_file};
 
 /// Write manual pages, one for each command
@@ -30,7 +30,7 @@ pub(crate) struct Options {
 
 /// Writes the pages.
 pub(crate) fn run(options: &Options) -> io::Result<()> {
-    fs::create_dir_all(&options.folder).map_err(|error| of_file(&options.folder, &error))?;
+    create_folders(&options.folder).map_err(|error| of_file(&options.folder, &error))?;
     for (name, page) in pages()? {
         whole_file::write(&options.folder.join(name), |out| out.write_all(&page))?;
     }

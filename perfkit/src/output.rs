@@ -1,6 +1,6 @@
 //! The file or stream that a measurement prints to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use rustix::pipe::fcntl_getpipe_size;
 
 use crate::interrupt::wait_until_writable;
 use crate::message::of_file;
+use crate::output_path::OutputPath;
 
 /// Bytes that a pipe takes without blocking when it is writable. An empty one takes its capacity.
 const PIPE_BUF: usize = 4096;
@@ -30,9 +31,9 @@ pub(crate) fn open(path: Option<&Path>, has_command: bool, appends: bool) -> io:
 #[derive(Debug)]
 struct OutputFile {
     stream: Stream,
-    path: PathBuf,
-    /// Whether the file was not there before.
-    is_new: bool,
+    name: PathBuf,
+    /// The place of a file that was not there before.
+    new: Option<OutputPath>,
     /// Whether the text follows what the file has.
     appends: bool,
     has_begun: bool,
@@ -40,14 +41,16 @@ struct OutputFile {
 
 impl OutputFile {
     fn open(path: &Path, appends: bool) -> io::Result<Self> {
-        let is_new = !path.exists();
-        let file = OpenOptions::new().write(true).append(appends).create(true).truncate(false).open(path)?;
-        Ok(Self { stream: Stream::new(file)?, path: path.to_owned(), is_new, appends, has_begun: false })
+        let place = OutputPath::find(path)?;
+        let is_new = place.stat()?.is_none();
+        let stream = Stream::new(place.open(0o666, appends)?)?;
+        let new = is_new.then_some(place);
+        Ok(Self { stream, name: path.to_owned(), new, appends, has_begun: false })
     }
 
     fn of_stream(name: &str, stream: &impl AsFd) -> io::Result<Self> {
         let stream = Stream::of(stream)?;
-        Ok(Self { stream, path: name.into(), is_new: false, appends: true, has_begun: true })
+        Ok(Self { stream, name: name.into(), new: None, appends: true, has_begun: true })
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -63,19 +66,19 @@ impl OutputFile {
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.begin().and_then(|()| self.stream.write(bytes));
-        written.map_err(|error| of_file(&self.path, &error))
+        written.map_err(|error| of_file(&self.name, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.begin().map_err(|error| of_file(&self.path, &error))
+        self.begin().map_err(|error| of_file(&self.name, &error))
     }
 }
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if self.is_new && !self.has_begun {
+        if let Some(new) = self.new.take().filter(|_| !self.has_begun) {
             // The reason why nothing was counted is what the user must know.
-            let _ = fs::remove_file(&self.path);
+            let _ = new.remove();
         }
     }
 }

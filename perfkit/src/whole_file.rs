@@ -1,17 +1,19 @@
 //! Output files that are whole or not there.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 
+use rustix::process::geteuid;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::interrupt::interrupts;
 use crate::message::of_file;
+use crate::output_path::OutputPath;
 use crate::standard_output;
 
 /// Writes an output: the file of this path, or standard output if the path is `-`.
@@ -51,20 +53,35 @@ fn write_with_mode(
         };
         return write_all(io::stdout().lock(), write).map(drop).map_err(name);
     }
+    write_file(path, mode, write).map_err(|error| of_file(path, &error))
+}
+
+fn write_file(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     // Through links, so that the file changes and not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let written = match fs::metadata(&target) {
-        Ok(metadata) if !metadata.is_file() => {
-            File::create(&target).and_then(|file| write_all(file, write)).map(drop)
+    let target = OutputPath::find(path)?;
+    match target.stat()? {
+        Some(_) if !target.is_replaceable()? => {
+            let file = target.open(mode, false)?;
+            if file.metadata()?.is_file() {
+                file.set_len(0)?;
+            }
+            write_all(file, write).map(drop)
         }
-        known => replace(&target, known.ok().map(|metadata| metadata.permissions()), mode, write),
-    };
-    written.map_err(|error| of_file(path, &error))
+        // The mode of a file is that of its owner's choice.
+        known => {
+            let own = known.filter(|stat| stat.st_uid == geteuid().as_raw());
+            replace(&target, own.map(|stat| fs::Permissions::from_mode(stat.st_mode & 0o777)), mode, write)
+        }
+    }
 }
 
 /// Writes to a new file, and gives it the name of another.
 fn replace(
-    target: &Path,
+    target: &OutputPath,
     permissions: Option<fs::Permissions>,
     mode: u32,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -82,19 +99,19 @@ fn replace(
         .and_then(|()| write_all(file, write))
         // Disks that are full may say so at the end only.
         .and_then(|file| file.sync_all())
-        .and_then(|()| fs::rename(&new, target));
+        .and_then(|()| new.rename(target));
     *lock() = None;
     if written.is_err() {
         // The first error is the one to report.
-        let _ = fs::remove_file(&new);
+        let _ = new.remove();
     }
     written
 }
 
 /// The file that is being written, which a signal removes.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+static UNFINISHED: Mutex<Option<OutputPath>> = Mutex::new(None);
 
-fn lock() -> MutexGuard<'static, Option<PathBuf>> {
+fn lock() -> MutexGuard<'static, Option<OutputPath>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -109,7 +126,7 @@ fn remove_on_signal() {
                 // No other file begins after the last one was looked at.
                 let mut unfinished = lock();
                 if let Some(file) = unfinished.take() {
-                    let _ = fs::remove_file(file);
+                    let _ = file.remove();
                 }
                 // Ends the process, as the signal does without this thread.
                 let _ = emulate_default_handler(signal);
@@ -125,27 +142,31 @@ fn remove_on_signal() {
 ///
 /// As [`write`](fn@write). Then there is no file.
 pub(crate) fn add(path: &Path, content: &[u8]) -> io::Result<()> {
-    let (new, mut file) = create_beside(path, 0o600).map_err(|error| of_file(path, &error))?;
-    let written = file.write_all(content).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&new);
-    }
-    written.map_err(|error| of_file(path, &error))
+    let add = || {
+        let target = OutputPath::find(path)?;
+        let (new, mut file) = create_beside(&target, 0o600)?;
+        let written = file.write_all(content).and_then(|()| new.rename(&target));
+        if written.is_err() {
+            // The first error is the one to report.
+            let _ = new.remove();
+        }
+        written
+    };
+    add().map_err(|error| of_file(path, &error))
 }
 
 /// Checks that files can be added to a folder.
 pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
-    let (new, _) = create_beside(&folder.join("new"), 0o600)?;
-    fs::remove_file(new)
+    let (new, _) = create_beside(&OutputPath::find(&folder.join("new"))?, 0o600)?;
+    new.remove()
 }
 
 /// Creates a file in the folder of another.
-fn create_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+fn create_beside(target: &OutputPath, mode: u32) -> io::Result<(OutputPath, File)> {
     let mut number = 0;
     loop {
-        let new = target.with_file_name(format!(".perfkit-{}-{number}.tmp", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&new) {
+        let new = target.with_name(format!(".perfkit-{}-{number}.tmp", std::process::id()));
+        match new.create(mode) {
             Ok(file) => return Ok((new, file)),
             // From an earlier process with this id, which was killed.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
@@ -162,7 +183,8 @@ fn write_all<W: Write>(out: W, write: impl FnOnce(&mut dyn Write) -> io::Result<
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::{lchown, symlink};
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -216,6 +238,27 @@ mod tests {
         assert!(!Path::new("/dev/null").is_file());
         let full = write(Path::new("/dev/full"), |out| out.write_all(b"text")).unwrap_err();
         assert!(full.to_string().starts_with("/dev/full: No space left"), "{full}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn mode_of_an_own_file_is_kept_without_further_bits() {
+        let folder = folder("mode");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let own = folder.join("own");
+        fs::write(&own, "old").unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o4755)).unwrap();
+        write_private(&own, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(mode(&own), 0o755);
+        let foreign = folder.join("foreign");
+        fs::write(&foreign, "old").unwrap();
+        if lchown(&foreign, Some(65534), None).is_ok() {
+            fs::set_permissions(&foreign, fs::Permissions::from_mode(0o4777)).unwrap();
+            write_private(&foreign, |out| out.write_all(b"new")).unwrap();
+            assert_eq!((mode(&foreign), fs::read(&foreign).unwrap()), (0o600, b"new".to_vec()));
+        } else {
+            eprintln!("skipped: only root can make a file of another user");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
 
 use perf_file::writer::{Features, Inventory, Writer};
 use perf_session::synthesize::Synthesizer;
@@ -22,6 +21,7 @@ use super::{Failure, Options};
 use crate::live;
 use crate::message::{count, note, of_file, shown, size};
 use crate::output::Stream;
+use crate::output_path::OutputPath;
 
 /// The file that is written, and those that were.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Files {
     /// Number of complete files that were renamed.
     switched: u64,
     /// Those of them that are kept.
-    kept: VecDeque<PathBuf>,
+    kept: VecDeque<OutputPath>,
 }
 
 /// The file that is written.
@@ -137,19 +137,19 @@ impl Files {
 
     /// Gives the file, which is complete, the name of its end, and removes the oldest one if there are too many.
     fn name(&mut self, samples: u64) -> Result<(), Failure> {
-        let path = self.options.output();
-        let name = free_name(path);
-        fs::rename(path, &name).map_err(|error| of_file(&name, &error))?;
+        let Some(path) = self.place.as_ref().and_then(|(place, _)| place.path()) else { return Ok(()) };
+        let name = free_name(path)?;
+        path.rename(&name).map_err(|error| of_file(name.path(), &error))?;
         self.switched += 1;
         if !self.options.quiet {
-            note(format_args!("{} in {}{}", count(samples, "sample"), shown(&name), self.size()));
+            note(format_args!("{} in {}{}", count(samples, "sample"), shown(name.path()), self.size()));
         }
         self.kept.push_back(name);
         while self.options.switch.max_files().is_some_and(|most| self.kept.len() > most)
             && let Some(oldest) = self.kept.pop_front()
         {
             // Somebody else may have taken it.
-            let _ = fs::remove_file(oldest);
+            let _ = oldest.remove();
         }
         Ok(())
     }

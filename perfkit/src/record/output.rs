@@ -1,15 +1,14 @@
 //! The file, or another output, of a recording.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use perf_file::writer::{Features, RecordedEvent, Writer};
 
 use crate::message::{of_file, shown};
 use crate::output::Stream;
+use crate::output_path::OutputPath;
 use crate::standard_output;
 
 /// An output that is open, and nothing is written yet.
@@ -24,9 +23,9 @@ pub(super) struct Output {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The path of a regular file.
-    path: Option<PathBuf>,
+    path: Option<OutputPath>,
     /// The name that the file has which was there before.
-    old: Option<PathBuf>,
+    old: Option<OutputPath>,
 }
 
 impl Place {
@@ -35,9 +34,14 @@ impl Place {
         let Some(path) = &self.path else { return };
         // The reason why there is no recording is what the user must know.
         let _ = match &self.old {
-            Some(old) => fs::rename(old, path),
-            None => fs::remove_file(path),
+            Some(old) => old.rename(path),
+            None => path.remove(),
         };
+    }
+
+    /// Returns the path of a regular file.
+    pub(super) fn path(&self) -> Option<&OutputPath> {
+        self.path.as_ref()
     }
 }
 
@@ -65,24 +69,34 @@ impl Output {
             let stream = Stream::of(&io::stdout())?;
             return Ok(Self { stream, is_pipe: true, place: Place { path: None, old: None } });
         }
+        Self::create_file(path).map_err(|error| of_file(path, &error))
+    }
+
+    fn create_file(path: &Path) -> io::Result<Self> {
+        let place = OutputPath::find(path)?;
         let mut old = None;
-        if path.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            let mut name = OsString::from(path);
-            name.push(".old");
-            fs::rename(path, &name).map_err(|error| {
-                let text = format!("{}: cannot be renamed to {}: {error}", shown(path), shown(&name));
+        if place.is_replaceable()? {
+            let name = place.with_suffix(".old");
+            place.rename(&name).map_err(|error| {
+                let text = format!("cannot be renamed to {}: {error}", shown(name.path()));
                 io::Error::new(error.kind(), text)
             })?;
-            old = Some(PathBuf::from(name));
+            old = Some(name);
         }
-        let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
-        let stream = created.and_then(Stream::new).map_err(|error| of_file(path, &error))?;
-        let is_pipe = !stream.is_regular();
-        let path = (!is_pipe).then(|| path.to_owned());
+        let file = match place.stat()? {
+            None => place.create(0o600),
+            Some(_) => place.open(0o600, false),
+        };
+        let stream = Stream::new(file?)?;
+        if stream.is_regular() && place.is_of_proc() {
+            stream.handle()?.set_len(0)?;
+        }
+        let is_pipe = !stream.is_regular() || place.is_of_proc();
+        let path = (!is_pipe).then_some(place);
         Ok(Self { stream, is_pipe, place: Place { path, old } })
     }
 
-    /// Returns whether the output is no regular file.
+    /// Returns whether the output is no regular file, or one without a name.
     pub(super) fn is_pipe(&self) -> bool {
         self.is_pipe
     }

@@ -1,12 +1,13 @@
 //! Outputs that are switched: one file after the other.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::io;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use jiff::Zoned;
+
+use crate::output_path::OutputPath;
 
 /// The options that divide a recording into files.
 #[derive(Args, Clone, Debug)]
@@ -111,15 +112,13 @@ fn max_files(text: &str) -> Result<usize, String> {
 }
 
 /// Returns the name for a file that is complete now: the local time with hundredths of a second, as the perf tool has it.
-pub(super) fn free_name(path: &Path) -> PathBuf {
+pub(super) fn free_name(path: &OutputPath) -> io::Result<OutputPath> {
     loop {
         let now = Zoned::now();
         let hundredths = now.subsec_nanosecond() / 10_000_000;
-        let mut name = OsString::from(path);
-        name.push(format!(".{}{hundredths:02}", now.strftime("%Y%m%d%H%M%S")));
-        let name = PathBuf::from(name);
-        if !name.exists() {
-            return name;
+        let name = path.with_suffix(&format!(".{}{hundredths:02}", now.strftime("%Y%m%d%H%M%S")));
+        if name.stat()?.is_none() {
+            return Ok(name);
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -144,8 +143,9 @@ mod tests {
 
     #[test]
     fn names_of_files_are_those_of_the_perf_tool() {
-        let name = free_name(Path::new("/tmp/perf.data"));
-        let name = name.to_str().unwrap().strip_prefix("/tmp/perf.data.").unwrap();
+        let path = OutputPath::find(std::path::Path::new("/tmp/perf.data")).unwrap();
+        let name = free_name(&path).unwrap();
+        let name = name.path().to_str().unwrap().strip_prefix("/tmp/perf.data.").unwrap();
         assert!(name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_digit()), "{name}");
     }
 }

@@ -15,6 +15,7 @@ mod large_values;
 mod leader_sampling;
 mod list;
 mod off_cpu;
+mod outputs;
 mod record;
 mod record_control;
 mod record_events;

@@ -172,8 +172,10 @@ impl Push {
         let (end, least) = (Instant::now() + LAST, Instant::now() + LEAST);
         self.queue.lock().end = Some(end);
         self.queue.changed.notify_all();
-        wait_patiently(|until| self.queue.wait_until_sent(until.max(least)));
-        // The thread may have an attempt in progress, which the end of the program ends.
+        // The thread ends its attempts in time, unless it panicked or waits for the address of a host.
+        let is_over = || Instant::now() > end + CONNECT_TIMEOUT;
+        wait_patiently(|until| self.queue.wait_until_sent(until.max(least)) || is_over());
+        // An attempt in progress ends with the program.
         let state = self.queue.lock();
         let unsent = state.waiting.len() as u64 + u64::from(state.is_sending);
         Pushed {

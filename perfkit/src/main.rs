@@ -7,6 +7,7 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use standard_output::StandardOutput;
 
 mod archive;
 mod arguments;
@@ -104,7 +105,7 @@ fn main() -> ExitCode {
         Err(error) => return arguments::report(&error),
     };
     color::set(arguments.color);
-    let mut out = io::stdout().lock();
+    let mut out = StandardOutput::lock();
     let result = match &arguments.command {
         Command::Archive(options) => archive::run(&mut out, options),
         Command::Completions(options) => completions::run(&mut out, options).map(success),

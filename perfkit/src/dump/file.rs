@@ -11,13 +11,14 @@ use super::json::Object;
 use super::printer::Printer;
 use super::{Options, feature};
 use crate::message;
-use crate::recording::{Damage, Filter, Recording, Shown};
+use crate::recording::{Damage, Filter, MetadataGap, Recording, Shown};
 
 /// Prints the records of a recording, or its features.
 pub(super) fn run(out: &mut dyn Write, recording: Recording, options: &Options) -> io::Result<()> {
     if options.features {
         return print_features(out, recording, options.json);
     }
+    let name = recording.name().to_owned();
     let (about, mut records) =
         if options.sorted { recording.in_time_order() } else { recording.in_file_order() };
     let tracepoints = about.tracepoints();
@@ -42,7 +43,12 @@ pub(super) fn run(out: &mut dyn Write, recording: Recording, options: &Options) 
         }
     }
     printer.flush()?;
-    records.finish()
+    records.finish()?;
+    match &about.gap {
+        Some(gap @ MetadataGap::Damaged(_)) => Err(io::Error::other(format!("{name}: {gap}"))),
+        // A program that was killed leaves whole records.
+        Some(MetadataGap::Unfinished) | None => Ok(()),
+    }
 }
 
 /// Chooses records by their task, CPU and time.

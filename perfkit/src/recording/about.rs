@@ -40,8 +40,8 @@ pub(crate) struct About {
     pub(crate) build_ids: Vec<(Vec<u8>, BuildId)>,
     /// When the file was written last; `None` for a pipe.
     pub(crate) modified: Option<SystemTime>,
-    /// Damage of the metadata of a file, whose records can be read without it.
-    pub(super) gap: Option<String>,
+    /// What the metadata of a file lacks, whose records can be read without it.
+    pub(crate) gap: Option<MetadataGap>,
     /// Number of CPUs: online, and available.
     cpus: Option<(u32, u32)>,
     /// The name and the attr of each event, in the order of the file.
@@ -54,6 +54,27 @@ pub(crate) struct About {
     formats: Vec<String>,
     /// The file `printk_formats`.
     printk_formats: Vec<u8>,
+}
+
+/// The reason why metadata of a file is missing.
+#[derive(Debug)]
+pub(crate) enum MetadataGap {
+    /// The program that recorded was killed.
+    Unfinished,
+    Damaged(perf_file::Error),
+}
+
+impl fmt::Display for MetadataGap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unfinished => {
+                f.write_str("the recording was not finished: it has no build ids and no other metadata")
+            }
+            Self::Damaged(error) => {
+                write!(f, "the build ids and other metadata of the recording are damaged: {error}")
+            }
+        }
+    }
 }
 
 impl About {
@@ -229,13 +250,12 @@ impl<'t> Tracepoints<'t> {
 }
 
 /// Returns what is wrong with the metadata at the end of a file, which is written last.
-fn metadata_gap<S: Source>(reader: &mut Reader<S>) -> Option<String> {
+fn metadata_gap<S: Source>(reader: &mut Reader<S>) -> Option<MetadataGap> {
     let FileMode::File(header) = reader.header().mode else { return None };
     if header.data.size == 0 || header.features == FeatureSet::default() {
-        return Some("the recording was not finished: it has no build ids and no other metadata".to_owned());
+        return Some(MetadataGap::Unfinished);
     }
-    let error = reader.verify_features().err()?;
-    Some(format!("the build ids and other metadata of the recording are damaged: {error}"))
+    reader.verify_features().err().map(MetadataGap::Damaged)
 }
 
 /// When an event samples.

@@ -36,7 +36,7 @@ mod progress;
 mod records;
 mod time;
 
-pub(crate) use about::{About, Tracepoints, event_name};
+pub(crate) use about::{About, MetadataGap, Tracepoints, event_name};
 pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;

@@ -183,6 +183,15 @@ fn truncated_feature_is_an_error() {
     let run = dump_file(&file, &["--features"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(!run.errors.is_empty(), "{run:?}");
+    // After all records, which are whole.
+    for more in [&[][..], &["--json"], &["--sorted"]] {
+        let (cut, whole) = (dump_file(&file, more), dump_file(&path("cgroup"), more));
+        assert!(cut.has_one_error() && whole.is_clean(), "{more:?}: {cut:?}");
+        assert!(cut.errors[0].contains("feature-cut.data: the build ids and other metadata"), "{cut:?}");
+        let records =
+            |run: &Run| run.lines.iter().filter(|line| !line.starts_with('#')).cloned().collect::<Vec<_>>();
+        assert_eq!(records(&cut), records(&whole), "{more:?}");
+    }
 }
 
 #[test]

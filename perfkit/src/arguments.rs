@@ -8,9 +8,30 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::message::print;
 
-/// Commands of the perf tool that read a recording, and that users would look for here.
-const COMMANDS_OF_PERF: &[&str] =
-    &["annotate", "c2c", "evlist", "kmem", "kwork", "lock", "mem", "sched", "timechart"];
+/// Commands of the perf tool that users would look for here, and whether they read a recording.
+const COMMANDS_OF_PERF: &[(&str, bool)] = &[
+    ("annotate", true),
+    ("bench", false),
+    ("buildid-cache", false),
+    ("buildid-list", true),
+    ("c2c", true),
+    ("config", false),
+    ("daemon", false),
+    ("data", true),
+    ("evlist", true),
+    ("ftrace", false),
+    ("inject", true),
+    ("kallsyms", false),
+    ("kmem", true),
+    ("kvm", false),
+    ("kwork", true),
+    ("lock", true),
+    ("mem", true),
+    ("probe", false),
+    ("sched", true),
+    ("test", false),
+    ("timechart", true),
+];
 
 /// Options of `perf record` and `perf stat` that users of the perf tool know and one of the commands
 /// here does not have.
@@ -147,11 +168,9 @@ fn secret_value(error: &Error) -> Option<String> {
 
 fn unknown_command(error: &Error) -> Option<String> {
     let command = text_of(error, ContextKind::InvalidSubcommand)?;
-    COMMANDS_OF_PERF.contains(&command).then(|| {
-        format!(
-            "perf's `{command}` is not supported: use `perf {command}`, which reads these recordings, too"
-        )
-    })
+    let (_, reads) = COMMANDS_OF_PERF.iter().find(|(name, _)| *name == command)?;
+    let reads = if *reads { ", which reads these recordings, too" } else { "" };
+    Some(format!("perf's `{command}` is not supported: use `perf {command}`{reads}"))
 }
 
 /// Returns whether the command is `record` or `stat`, before which there may be an option with a value.

@@ -100,6 +100,16 @@ impl TargetOptions {
         if self.pid.is_empty() { &self.tid } else { &self.pid }
     }
 
+    /// Returns the end of a measurement without a command as text.
+    pub(crate) fn describe_end(&self) -> &'static str {
+        match self.tasks() {
+            _ if self.is_on_cpus() => "until Ctrl-C",
+            [] => "until Ctrl-C",
+            [_] => "until its exit or Ctrl-C",
+            _ => "until their exit or Ctrl-C",
+        }
+    }
+
     /// Returns the processes that the user names.
     pub(crate) fn processes(&self) -> &[u32] {
         &self.pid

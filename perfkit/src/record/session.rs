@@ -108,12 +108,7 @@ impl<'s> Session<'s> {
         }
         let Some(mut command) = command::command(&options.command) else {
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
-                let exit = match options.target.tasks().len() {
-                    _ if options.target.is_on_cpus() => "",
-                    0 | 1 => "its exit or ",
-                    _ => "their exit or ",
-                };
-                note(format_args!("recording {target} until {exit}Ctrl-C"));
+                note(format_args!("recording {target} {}", options.target.describe_end()));
             }
             return Ok(None);
         };

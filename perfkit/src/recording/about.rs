@@ -40,7 +40,7 @@ pub(crate) struct About {
     pub(crate) build_ids: Vec<(Vec<u8>, BuildId)>,
     /// When the file was written last; `None` for a pipe.
     pub(crate) modified: Option<SystemTime>,
-    /// What the metadata of a file lacks, whose records can be read without it.
+    /// The reason why metadata is missing. The records of the file can be read without it.
     pub(crate) gap: Option<MetadataGap>,
     /// Number of CPUs: online, and available.
     cpus: Option<(u32, u32)>,

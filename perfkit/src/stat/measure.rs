@@ -17,6 +17,7 @@ use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
 use crate::interrupt::on_interrupt;
+use crate::message::note;
 
 /// The result of one run.
 #[derive(Debug)]
@@ -191,6 +192,11 @@ impl Intervals {
 fn start(options: &Options, set: &mut EventSet) -> Result<Option<RunningCommand>, Failure> {
     let Some(mut command) = command::command(&options.command) else {
         set.enable()?;
+        // Otherwise it prints soon.
+        if options.interval.or(options.timeout).is_none() {
+            let target = super::described(options).unwrap_or_default();
+            note(format_args!("counting {target} {}", options.target.describe_end()));
+        }
         return Ok(None);
     };
     Ok(Some(command::start(&mut command, set, options.is_for_command())?))

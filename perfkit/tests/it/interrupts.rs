@@ -97,6 +97,23 @@ fn hang_up_that_was_ignored_at_the_start_stays_so() {
     assert!(output.status.success() && errors.contains("2 files"), "{errors}");
 }
 
+#[test]
+fn measurement_without_an_end_says_so() {
+    let burning = Burning::new();
+    let pid = burning.pid();
+    for (arguments, note) in [
+        (&["stat", "-e", "cpu-clock", "-p", &pid][..], "counting process PID until its exit or Ctrl-C"),
+        (&["stat", "-e", "cpu-clock"], "counting all CPUs until Ctrl-C"),
+        (&["stat", "-e", "cpu-clock", "-C", "0"], "counting CPU 0 until Ctrl-C"),
+    ] {
+        let note = note.replace("PID", &pid);
+        let interrupted = interrupted(perfkit().args(arguments), &note, Signal::INT);
+        let Some((code, text, errors)) = interrupted else { return };
+        assert!(code == Some(0) && text.contains("cpu-clock"), "{errors}: {text}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}
+
 /// A program that uses its CPU until it is dropped. It is stripped, and the file that it names for its debug information is a
 /// FIFO that nobody writes to.
 struct Unreadable {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::elf::ElfError;
 use crate::{BuildId, MappedObject};
 
-/// Why no candidate is the file of a mapping: returned by [`FileFinder::find`].
+/// Why no candidate is the file of a mapping: returned by [`FileFinder::find`](crate::FileFinder::find).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
     kind: NotFoundKind,

@@ -105,6 +105,11 @@ impl Options {
         self.has_screen() || self.sort.iter().any(|key| matches!(key, SortKey::Pid | SortKey::Tid))
     }
 
+    /// Returns whether rows are those of control groups.
+    pub(super) fn needs_cgroups(&self) -> bool {
+        self.sort.contains(&SortKey::Cgroup)
+    }
+
     /// Returns how callers are found, `None` if the user wants none.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))

@@ -36,9 +36,14 @@ impl Plan {
         let common = Attr::software(Software::DUMMY).with_sample_type(FIELDS | SampleType::PERIOD);
         let common = common.with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC);
         let common = options.call_graph().map_or(common, |call_graph| call_graph.apply(common));
+        let (common, naming) = if options.needs_cgroups() {
+            (common.with_sample_type(SampleType::CGROUP), NAMING | AttrFlags::CGROUP)
+        } else {
+            (common, NAMING)
+        };
         let last = groups.len() - 1;
         for (index, group) in groups.iter_mut().enumerate() {
-            let flags = if index == last { NAMING } else { AttrFlags::empty() };
+            let flags = if index == last { naming } else { AttrFlags::empty() };
             group.events = group.events.clone().map_members(|event| {
                 event.map_specs(|spec| {
                     let rate = rate(options.frequency, options.period, spec.is_hit(), limit);

@@ -2,6 +2,7 @@
 //!
 //! It waits for nothing but records: names are looked up by another thread, and tables are printed by a third one.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::ffi::CString;
 use std::io;
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use perf_abi::CpuMode;
 use perf_decode::{Layout, Record, Sample, SampleLayout};
-use perf_profile::{Collector, Event, EventId, PendingProfile, ProfileBuilder};
-use perf_session::sys::{WaitResult, Waker};
+use perf_profile::{Collector, Event, EventId, LeaderSampling, PendingProfile, ProfileBuilder};
+use perf_session::sys::{Attr, WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
 
 use super::Options;
@@ -40,7 +41,7 @@ pub(super) struct Numbers {
     pub(super) samples: u64,
     /// Those in the kernel.
     pub(super) kernel_samples: u64,
-    /// Records that did not fit into a ring.
+    /// Records that did not fit into a ring, and samples that no event is known to have written.
     pub(super) lost: u64,
     /// The same since the start.
     pub(super) lost_in_all: u64,
@@ -71,13 +72,17 @@ pub(super) struct Reader {
 #[derive(Debug)]
 struct Tally {
     collector: Collector,
-    /// By the index of the logical event.
-    events: Vec<EventId>,
+    /// The counts of members of groups of which only the leader samples.
+    counts: LeaderSampling,
+    /// The events of the user, by the index of the logical event.
+    events: Vec<(EventId, Attr)>,
+    /// The index of each event by its ids.
+    ids: HashMap<u64, usize>,
     hidden: Option<CpuMode>,
     samples: u64,
     kernel_samples: u64,
-    /// Records that cannot be decoded.
-    malformed: u64,
+    /// Records that cannot be decoded, and samples whose event is not known.
+    dropped: u64,
 }
 
 /// The reason why a reader failed.
@@ -103,18 +108,28 @@ impl Reader {
         set_filters(&set, &filters)?;
         let resolver = live::resolver(options.sort.contains(&SortKey::Srcline))?;
         let mut collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
-        let names = set.names().iter().take(wanted).enumerate();
-        let attr_of =
-            |index| set.events().find(|event| event.index == index).map(|event| *event.event.attr());
-        let events = names
-            .map(|(index, name)| collector.event(Event::new(&**name, &attr_of(index).unwrap_or_default())));
-        let events = events.collect();
+        let mut events = Vec::new();
+        for (index, name) in set.names().iter().take(wanted).enumerate() {
+            let open = set.events().find(|event| event.index == index);
+            let attr = open.map(|open| *open.event.attr()).unwrap_or_default();
+            events.push((collector.event(Event::new(&**name, &attr)), attr));
+        }
         let hidden = match (options.hide_kernel, options.hide_user) {
             (true, _) => Some(CpuMode::KERNEL),
             (_, true) => Some(CpuMode::USER),
             _ => None,
         };
-        let mut tally = Tally { collector, events, hidden, samples: 0, kernel_samples: 0, malformed: 0 };
+        let mut tally = Tally {
+            collector,
+            counts: LeaderSampling::new(),
+            events,
+            ids: HashMap::new(),
+            hidden,
+            samples: 0,
+            kernel_samples: 0,
+            dropped: 0,
+        };
+        tally.learn_ids(&set)?;
         set.set_sort_delay(SORT_DELAY.min(options.delay / 2)).map_err(io::Error::other)?;
         set.enable().map_err(io::Error::other)?;
         // After `enable`, so that no process is missed.
@@ -159,7 +174,11 @@ impl Reader {
                 }
                 if self.follows_cpus {
                     let filters = &self.filters;
-                    self.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from))?;
+                    let refreshed =
+                        self.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from))?;
+                    if !refreshed.opened.is_empty() {
+                        self.tally.learn_ids(&self.set)?;
+                    }
                 }
             }
             if readiness.is_final() {
@@ -176,7 +195,7 @@ impl Reader {
         is_last: bool,
         intervals: &Sender<Interval>,
     ) -> Result<bool, EventSetError> {
-        let lost_in_all = self.set.losses()?.dropped() + self.tally.malformed;
+        let lost_in_all = self.set.losses()?.dropped().saturating_add(self.tally.dropped);
         let lost = lost_in_all - std::mem::replace(&mut self.lost, lost_in_all);
         if lost > 0 {
             live::forget_dead(&mut self.tally.collector);
@@ -203,12 +222,25 @@ impl Reader {
 }
 
 impl Tally {
+    /// Learns the ids of the events that are open.
+    fn learn_ids(&mut self, set: &EventSet) -> io::Result<()> {
+        for open in set.events() {
+            self.ids.insert(open.event.id().map_err(io::Error::other)?, open.index);
+        }
+        Ok(())
+    }
+
     /// Adds the records of what runs already, as far as it can be sampled.
     fn add_running(&mut self, set: &EventSet, options: &Options) -> io::Result<()> {
         let system = System::new();
         let Some(attr) = set.events().last().map(|event| *event.event.attr()) else { return Ok(()) };
         let layout = SampleLayout::new(&attr);
         let mut synthesizer = Synthesizer::new(&system, &attr);
+        if options.needs_cgroups()
+            && let Err(error) = synthesizer.cgroups()
+        {
+            note(format_args!("control groups have no names: {error}"));
+        }
         let has_kernel = !set.is_user_only();
         let is_of_tasks = !options.target.is_on_cpus();
         let processes = is_of_tasks.then(|| set.observed_tasks(&system).processes());
@@ -223,24 +255,108 @@ impl Tally {
     /// Adds a record, with the index of its logical event.
     fn add<L: Layout>(&mut self, record: Option<&Record<'_, L>>, index: Option<usize>) {
         let Some(record) = record else {
-            self.malformed += 1;
+            self.dropped += 1;
             return;
         };
         self.collector.update(record);
+        self.counts.update(record);
         if let Record::Sample(sample) = record {
             self.add_sample(sample, index);
         }
     }
 
     fn add_sample<L: Layout>(&mut self, sample: &Sample<'_, L>, index: Option<usize>) {
-        // The kernel may write a foreign id into the samples of a software event.
-        let Some(&event) = self.events.get(index.unwrap_or(0)) else { return };
+        // The kernel may write a foreign id into the samples of a software event. If several events of the ring are
+        // possible, nothing says which of them it is.
+        let Some(index) = index else {
+            self.dropped += 1;
+            return;
+        };
+        // The event of side-band records has no samples of its own.
+        let Some((event, attr)) = self.events.get(index) else { return };
+        let members = self.counts.members(attr, sample);
         let mode = sample.misc().cpu_mode();
         if self.hidden == Some(mode) {
             return;
         }
         self.samples += 1;
         self.kernel_samples += u64::from(mode == CpuMode::KERNEL);
-        self.collector.add(event, sample);
+        let Some(members) = members else {
+            self.collector.add(*event, sample);
+            return;
+        };
+        for member in members {
+            match self.ids.get(&member.id).and_then(|&index| self.events.get(index)) {
+                Some((event, _)) => self.collector.add_value(*event, sample, member.value),
+                None => self.dropped += 1,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::regs::Architecture;
+    use perf_abi::{AttrFlags, ReadFormat, SampleType, Software};
+    use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};
+    use perf_decode::{RawRecord, SampleLayout};
+    use perf_profile::Resolver;
+    use perf_symbols::FileFinder;
+
+    use super::*;
+
+    /// The ids of the leader, the member and no event.
+    const IDS: [u64; 3] = [11, 12, 99];
+
+    fn attr() -> Attr {
+        let fields = SampleType::IDENTIFIER | SampleType::IP | SampleType::TID | SampleType::READ;
+        let attr = Attr::software(Software::PAGE_FAULTS).with_sample_type(fields);
+        attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID).with_flags(AttrFlags::INHERIT)
+    }
+
+    fn tally() -> Tally {
+        let resolver = Resolver::new(Architecture::X86_64, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let events = ["leader", "member"].map(|name| (collector.event(Event::new(name, &attr())), attr()));
+        Tally {
+            collector,
+            counts: LeaderSampling::new(),
+            events: events.into(),
+            ids: [(IDS[0], 0), (IDS[1], 1)].into(),
+            hidden: None,
+            samples: 0,
+            kernel_samples: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Adds a sample of the leader with the counts of ids.
+    fn add(tally: &mut Tally, index: Option<usize>, counts: [u64; 3]) {
+        let values =
+            IDS.into_iter().zip(counts).map(|(id, value)| ReadValue { value, id, lost: 0 }).collect();
+        let read = ReadValues { values, ..ReadValues::default() };
+        let words = SampleBuilder::new(&attr()).identifier(IDS[0]).ip(1).tid(1, 1).read(read).finish();
+        let layout = SampleLayout::new(&attr());
+        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+        tally.add(Some(&record), index);
+    }
+
+    #[test]
+    fn members_of_a_group_have_what_they_counted_since_the_last_sample() {
+        let mut tally = tally();
+        add(&mut tally, Some(0), [10, 3, 0]);
+        add(&mut tally, Some(0), [30, 4, 5]);
+        let profile = tally.collector.take().wait();
+        let totals: Vec<_> = profile.event_ids().map(|(id, _)| profile.total(id)).collect();
+        assert_eq!((totals, tally.samples, tally.dropped), (vec![30, 4], 2, 1));
+    }
+
+    #[test]
+    fn sample_that_several_events_may_have_written_is_lost() {
+        let mut tally = tally();
+        add(&mut tally, None, [10, 3, 0]);
+        // The event of side-band records.
+        add(&mut tally, Some(2), [10, 3, 0]);
+        assert_eq!((tally.samples, tally.dropped), (0, 1));
     }
 }

@@ -72,6 +72,23 @@ fn tables_follow_until_the_process_exits() {
 }
 
 #[test]
+fn rows_are_those_of_control_groups() {
+    let burning = Burning::new();
+    let mut top = top(&["-p", &burning.pid(), "--json", "-s", "cgroup"]);
+    let mut lines = BufReader::new(top.stdout.take().unwrap()).lines();
+    let table = lines.find_map(|line| {
+        let table: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        (table["samples"].as_u64() > Some(0)).then_some(table)
+    });
+    drop((burning, lines));
+    let output = top.wait_with_output().unwrap();
+    let Some(table) = table else { return skip_if_refused(&output) };
+    // Its path in the hierarchy, or `/` without one.
+    let cgroup = table["rows"][0]["cgroup"].as_str();
+    assert!(cgroup.is_some_and(|path| path.starts_with('/')), "{table} {output:?}");
+}
+
+#[test]
 fn interrupt_ends_the_tables_of_a_pipe_which_have_no_escape_codes() {
     let burning = Burning::new();
     let mut top = top(&["-p", &burning.pid(), "-n", "-g", "-E", "3"]);

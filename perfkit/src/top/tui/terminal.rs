@@ -1,10 +1,11 @@
 //! The terminal while it shows a screen, and as it was before.
 
 use std::io::{self, BufWriter};
-use std::panic;
+use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use perf_symbols::is_panic_caught;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::terminal::{
@@ -24,26 +25,34 @@ const MAX_PANICS: usize = 16;
 
 /// Restores the terminal on drop: at the end, after an error, and while a panic of its thread unwinds.
 ///
-/// Messages of panics are printed afterwards. Most threads catch one, such as that of a library in damaged symbols, and the
-/// screen stays: so the panic hook must not restore the terminal, and its message would be lost on the screen.
+/// Messages of panics are printed afterwards: another thread may panic while the screen stays, so that the panic hook must not
+/// restore the terminal, and its message would be lost on the screen. The hook from before is in place again then.
 #[must_use]
 pub(super) struct Restore {
     panics: Arc<Mutex<Vec<String>>>,
+    before: Arc<PanicHook>,
 }
+
+type PanicHook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
 
 impl Restore {
     /// Begins to keep messages of panics. Call it before [`start`], which may fail half-way.
     pub(super) fn new() -> Self {
         let panics = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&panics);
+        let before = panic::take_hook().into();
         panic::set_hook(Box::new(move |info| {
+            // As in the hook of the whole program: such a panic is counted where its result is missing.
+            if is_panic_caught() {
+                return;
+            }
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             if kept.len() < MAX_PANICS {
                 let thread = thread::current();
                 kept.push(format!("thread {} {info}", thread.name().unwrap_or("without a name")));
             }
         }));
-        Self { panics }
+        Self { panics, before }
     }
 }
 
@@ -53,7 +62,8 @@ impl Drop for Restore {
         let _ = restore();
         // A thread that panics may not change the hook.
         if !thread::panicking() {
-            drop(panic::take_hook());
+            let before = Arc::clone(&self.before);
+            panic::set_hook(Box::new(move |info| before(info)));
         }
         for panic in &*self.panics.lock().unwrap_or_else(PoisonError::into_inner) {
             note(panic);

@@ -103,7 +103,8 @@ impl<'p> Tracer<'p> {
         match &decoded {
             Record::Sample(sample) => self.add_sample(record, sample),
             Record::Lost(lost) => {
-                *self.lost.entry(record.scope()).or_default() += lost.lost();
+                let sum = self.lost.entry(record.scope()).or_default();
+                *sum = sum.saturating_add(lost.lost());
                 let place = record.scope().to_string();
                 self.lines
                     .write(&Entry::Lost { time: Some(record.time()), records: lost.lost(), place }, None);
@@ -166,7 +167,8 @@ impl<'p> Tracer<'p> {
         let mut read: BTreeMap<Scope, u64> = BTreeMap::new();
         for event in lost {
             let ring = event.scope.cpu_id().map_or(event.scope, Scope::cpu);
-            *read.entry(ring).or_default() += event.lost;
+            let sum = read.entry(ring).or_default();
+            *sum = sum.saturating_add(event.lost);
         }
         for (ring, records) in read {
             let reported = self.lost.entry(ring).or_default();
@@ -183,7 +185,7 @@ impl<'p> Tracer<'p> {
             summary::write(buffer, summary, options.summary_mode, &calls.table, names, options.json)?;
         }
         self.flush()?;
-        Ok(Missing { lost: self.lost.values().sum(), ..self.missing })
+        Ok(Missing { lost: self.lost.values().copied().fold(0, u64::saturating_add), ..self.missing })
     }
 }
 

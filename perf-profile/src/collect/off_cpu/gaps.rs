@@ -25,8 +25,10 @@ impl Gaps {
     /// Notes the next record of a ring.
     pub fn note<L: Layout>(&mut self, record: &Record<'_, L>) {
         let (id, cpu, time) = match record {
-            Record::Sample(sample) => (sample.id(), sample.cpu(), sample.time()),
-            other => other.sample_id().map_or((None, None, None), |id| (id.id(), id.cpu(), id.time())),
+            Record::Sample(sample) => (sample.identifier().or(sample.id()), sample.cpu(), sample.time()),
+            other => other
+                .sample_id()
+                .map_or((None, None, None), |id| (id.identifier().or(id.id()), id.cpu(), id.time())),
         };
         let Some(time) = time else { return };
         let last = self.last.entry(id.or(cpu.map(u64::from)).unwrap_or(0)).or_default();
@@ -80,7 +82,7 @@ mod tests {
     }
 
     fn attr() -> Attr {
-        let fields = SampleType::TID | SampleType::TIME | SampleType::ID;
+        let fields = SampleType::TID | SampleType::TIME | SampleType::IDENTIFIER;
         Attr::software(Software::DUMMY)
             .with_sample_type(fields)
             .with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::CONTEXT_SWITCH)
@@ -91,7 +93,7 @@ mod tests {
         let misc = if is_out { Misc::SWITCH_OUT } else { Misc::empty() };
         let builder = RecordBuilder::new(kind, misc);
         let builder = if kind == RecordType::LOST { builder.u32s(&[0; 4]) } else { builder };
-        let values = SampleIdValues { pid: 1, tid, time, id: 70 + cpu, ..SampleIdValues::default() };
+        let values = SampleIdValues { pid: 1, tid, time, identifier: 70 + cpu, ..SampleIdValues::default() };
         let words = builder.with_trailer(&attr(), &values).finish();
         f(&RawRecord::from_words(&words).unwrap().decode(&SampleLayout::new(&attr())).unwrap());
     }

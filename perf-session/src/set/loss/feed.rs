@@ -128,7 +128,10 @@ impl LossLedger {
     /// Notes how many records each event has lost since it was opened: the sum for each scope and label.
     pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Arc<str>, u64)>) {
         let mut sums: HashMap<(Scope, Arc<str>), u64> = HashMap::new();
-        read.for_each(|(scope, label, lost)| *sums.entry((scope, label)).or_default() += lost);
+        for (scope, label, lost) in read {
+            let sum = sums.entry((scope, label)).or_default();
+            *sum = sum.saturating_add(lost);
+        }
         for ((scope, label), lost) in sums {
             self.note_read_lost(scope, label, lost);
         }

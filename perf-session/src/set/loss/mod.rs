@@ -166,7 +166,8 @@ impl LossLedger {
 
     /// Returns the sum of the losses of one kind.
     pub fn amount(&self, kind: LossKind) -> u64 {
-        self.losses.values().filter(|loss| loss.kind == kind).map(|loss| loss.amount).sum()
+        let amounts = self.losses.values().filter(|loss| loss.kind == kind).map(|loss| loss.amount);
+        amounts.fold(0, u64::saturating_add)
     }
 
     /// Returns the number of records that the kernel dropped: for each ring the larger one of what its
@@ -176,12 +177,12 @@ impl LossLedger {
         for loss in self.losses.values() {
             let (reported, read) = rings.entry(loss.scope.of_ring()).or_default();
             match loss.kind {
-                LossKind::Lost => *reported += loss.amount,
-                LossKind::ReadLost => *read += loss.amount,
+                LossKind::Lost => *reported = reported.saturating_add(loss.amount),
+                LossKind::ReadLost => *read = read.saturating_add(loss.amount),
                 _ => {}
             }
         }
-        rings.into_values().map(|(reported, read)| reported.max(read)).sum()
+        rings.into_values().map(|(reported, read)| reported.max(read)).fold(0, u64::saturating_add)
     }
 
     /// Returns an error with all losses if there is one. Late records are no loss.

@@ -103,13 +103,13 @@ impl Profiles {
     /// Takes the last records of a period, and asks for its profile.
     fn end_period(&mut self, source: &mut Source) -> Result<(), Failure> {
         self.drain(source)?;
-        let lost: u64 =
-            source.losses.take(&source.set, &source.described)?.iter().map(|lost| lost.count).sum();
+        let lost = source.losses.take(&source.set, &source.described)?;
+        let lost = lost.iter().map(|lost| lost.count).fold(0, u64::saturating_add);
         let end = SystemTime::now();
         let skipped = std::mem::take(&mut self.skipped);
         self.all_skipped += skipped;
         let start = std::mem::replace(&mut self.start, end);
-        self.hand_over.push(Work::End(Period { start, end, lost: lost + skipped }));
+        self.hand_over.push(Work::End(Period { start, end, lost: lost.saturating_add(skipped) }));
         Ok(())
     }
 

@@ -272,7 +272,7 @@ impl Tally {
             self.dropped += 1;
             return;
         };
-        // The event of side-band records has no samples of its own.
+        // The event of side-band records has no samples to show.
         let Some((event, attr)) = self.events.get(index) else { return };
         let members = self.counts.members(attr, sample);
         let mode = sample.misc().cpu_mode();

@@ -96,10 +96,8 @@ impl EventSet {
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             let is_last = left.is_some_and(|left| left <= interval);
             let readiness = wait(rings, Some(left.map_or(interval, |left| left.min(interval))))?;
-            if has_target
-                && !readiness.is_final()
-                && let Some(end) = end_of_target(rings)
-            {
+            let end = if has_target && !readiness.is_final() { end_of_target(rings) } else { None };
+            if let Some(end) = end {
                 return Ok(end);
             }
             if readiness != WaitResult::TimedOut || is_last {

@@ -92,7 +92,7 @@ const MADE_BY_THE_KERNEL: [u32; 11] = [
 /// Returns the metadata of an open file that can be read without effects.
 fn regular(file: &File) -> io::Result<Metadata> {
     let metadata = file.metadata()?;
-    #[allow(clippy::cast_sign_loss, reason = "a number of 32 bits, whose type differs between architectures")]
+    #[allow(trivial_numeric_casts, clippy::cast_sign_loss, clippy::unnecessary_cast)] // the type varies
     let system = rustix::fs::fstatfs(file)?.f_type as u32;
     if metadata.is_file() && !MADE_BY_THE_KERNEL.contains(&system) {
         Ok(metadata)

@@ -1,5 +1,7 @@
 //! Counts, callchain, raw data, registers, stack and the fixed words after them.
 
+use perf_abi::regs::{Architecture, register_name};
+
 use super::*;
 
 #[test]
@@ -201,7 +203,9 @@ fn lost_word_of_a_size_or_of_an_abi_is_one_field() {
 fn extra_word_costs_nothing_where_the_stack_is_last() {
     let (attr, sample) = after_stack(SampleType::empty());
     let words = sample.finish();
-    let text = ["user_abi=2", "user_regs=[ax=0x7]", "stack_size=0"].map(Into::into);
+    let register = register_name(Architecture::NATIVE, 0).unwrap();
+    let register = std::format!("user_regs=[{register}=0x7]");
+    let text = ["user_abi=2", &register, "stack_size=0"].map(Into::into);
     for words in [words.clone(), grow(words, 0)] {
         assert_eq!(fields(&words, &attr), Ok(text.to_vec()));
         let found = with_sample(&words, &attr, |sample| (sample.truncated_field(), sample.trailing().len()));

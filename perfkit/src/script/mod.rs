@@ -154,8 +154,10 @@ impl<'a> EventLine<'a> {
         tracepoints: &'a Tracepoints<'a>,
         options: &Options,
     ) -> io::Result<Self> {
-        let has_callchain = attr.sample_type.contains(SampleType::CALLCHAIN) && !options.hide_call_graph;
         let fields = Choice::fields(&options.fields, name, attr)?;
+        let has_callchain = attr.sample_type.contains(SampleType::CALLCHAIN)
+            && !options.hide_call_graph
+            && fields.has_frames();
         let format = tracepoints.find(attr);
         Ok(Self {
             name,

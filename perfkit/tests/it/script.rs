@@ -60,6 +60,17 @@ fn each_field_can_be_printed_alone() {
 }
 
 #[test]
+fn stacks_are_printed_with_the_fields_of_their_frames_only() {
+    let captures = Captures::new();
+    for (fields, has_stacks) in [("comm,tid,time,event", false), ("comm,event,ip", true)] {
+        let output = captures.run(&["script", "-i", "cpuclock-fp.data", "-F", fields]);
+        let found = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !found.is_empty(), "{output:?}");
+        assert_eq!(found.lines().any(str::is_empty), has_stacks, "{fields}: {found}");
+    }
+}
+
+#[test]
 fn fixed_period_is_printed_as_by_the_perf_tool() {
     let folder = Folder::new();
     let file = folder.path("perf.data");

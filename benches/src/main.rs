@@ -1,4 +1,4 @@
-//! Speed of perf-decode, perf-sys, perf-file and perf-bpf beside code by hand and the other crates of crates.io.
+//! Speed of perf-decode, perf-ring, perf-file and perf-bpf beside code by hand and the other crates of crates.io.
 
 mod allocations;
 #[cfg(feature = "bpf")]
@@ -20,7 +20,7 @@ perf-decode, of records in memory. WORD is the letter of a loop, a workload or a
   instructions [--peers] [WORD...]                the same in instructions, counted by callgrind
   instructions --gate                             fails above the limits of instructions a record
 
-perf-sys, live:
+perf-ring, live:
   drain [PASSES]        reading rings, beside perf-event-open
   count [PASSES]        reading and opening counters, beside perf-event2
   read [PASSES]         ways to read a ring, and two rings in order of time

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use criterion::measurement::{Measurement, ValueFormatter};
 use perf_session::EventSet;
-use perf_session::sys::decode::Scaled;
-use perf_session::sys::{self, Count, Event};
+use perf_session::ring::decode::Scaled;
+use perf_session::ring::{self, Count, Event};
 
 use crate::formatter::EventFormatter;
 use crate::text::note;
@@ -98,7 +98,7 @@ impl PerfMeasurement {
 
     /// Reads the count since the event was opened, or prints the error.
     fn read(&self) -> Option<Count> {
-        sum(self.opened.iter().map(|event| event.read()))
+        sum(self.opened.iter().map(|event| Count::read(event)))
             .map_err(|error| note(format_args!("{}: {error}; the value is unknown", self.event)))
             .ok()
     }
@@ -145,7 +145,7 @@ impl Measurement for PerfMeasurement {
 
 /// Returns the sum of the counts of one event of a thread on its PMUs. The thread runs on one of them at a time, while
 /// the time enabled of all advances.
-fn sum(mut counts: impl Iterator<Item = sys::Result<Count>>) -> sys::Result<Count> {
+fn sum(mut counts: impl Iterator<Item = ring::Result<Count>>) -> ring::Result<Count> {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     let first = counts.next().unwrap_or_else(|| Ok(Count::default()))?;
     counts.try_fold(first, |all, count| {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn one_failed_read_makes_the_sum_unknown() {
-        assert!(sum([Ok(count(1, 1, 1)), Err(sys::Error::PinnedFailed)].into_iter()).is_err());
-        assert!(sum([Err(sys::Error::PinnedFailed), Ok(count(1, 1, 1))].into_iter()).is_err());
+        assert!(sum([Ok(count(1, 1, 1)), Err(ring::Error::PinnedFailed)].into_iter()).is_err());
+        assert!(sum([Err(ring::Error::PinnedFailed), Ok(count(1, 1, 1))].into_iter()).is_err());
     }
 }

@@ -1,4 +1,4 @@
-use perf_session::sys::{Attr, Software};
+use perf_session::ring::{Attr, Software};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System, parse_event};
 
 use crate::text::note;

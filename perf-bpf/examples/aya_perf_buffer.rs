@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
-use perf_bpf::sys::{Attr, Event, Layout, Record, Ring, SampleLayout, SampleType, Software, Target};
+use perf_bpf::ring::{Attr, Event, Layout, Record, Ring, SampleLayout, SampleType, Software, Target};
 use perf_bpf::{Error, EventArray, Link};
 
 mod program;

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use perf_ring::abi::bpf::{BpfElemFlags, BpfMapFlags, BpfMapType};
+use perf_ring::{Errno, Event};
 use perf_session::{CpuList, System};
-use perf_sys::abi::bpf::{BpfElemFlags, BpfMapFlags, BpfMapType};
-use perf_sys::{Errno, Event};
 
 use crate::{Error, MapFd, MapSpec, ObjectName};
 

@@ -1,7 +1,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_session::sys::EventType;
+use perf_session::ring::EventType;
 use perf_session::{CpuList, EventSet, EventSetEvent, EventSetOptions, LossLedger, NamedEvent, Refreshed};
 
 use crate::{Attachment, Error, Refused};
@@ -14,7 +14,7 @@ use crate::{Attachment, Error, Refused};
 /// ```no_run
 /// use perf_bpf::AttachedSet;
 /// use perf_bpf::events::EventSpec;
-/// use perf_bpf::sys::{Attr, Software};
+/// use perf_bpf::ring::{Attr, Software};
 ///
 /// # fn profile(program: std::os::fd::OwnedFd) -> Result<(), perf_bpf::Error> {
 /// let clock = Attr::software(Software::CPU_CLOCK).with_frequency(99); // Hz

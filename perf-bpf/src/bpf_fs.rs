@@ -1,7 +1,7 @@
 use std::path::{Component, Path, PathBuf};
 
+use perf_ring::Errno;
 use perf_session::System;
-use perf_sys::Errno;
 use rustix::fs::StatFs;
 
 use crate::Error;

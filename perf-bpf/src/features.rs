@@ -1,7 +1,7 @@
 use std::os::fd::AsFd;
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::error::ENOTSUPP;
 use crate::syscall::{Elements, link_create};

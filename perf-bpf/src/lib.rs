@@ -80,15 +80,15 @@ mod program;
 mod ringbuf;
 mod syscall;
 
+/// The system calls and rings: the crate `perf-ring`.
+#[doc(no_inline)]
+pub use perf_ring as ring;
 /// The events, CPU lists and sets: the crate `perf-session`.
 #[doc(no_inline)]
 pub use perf_session as events;
-/// The system calls and rings: the crate `perf-sys`.
-#[doc(no_inline)]
-pub use perf_sys as sys;
 
 #[doc(no_inline)]
-pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
+pub use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 pub use array::EventArray;
 pub use attached_set::AttachedSet;
@@ -115,7 +115,7 @@ pub use ringbuf::{BorrowedRingBufRecords, RingBuf, RingBufBatch, RingBufRecords}
 pub use syscall::MapFd;
 
 /// The reason why a call failed, with the value that the call took.
-pub type Refused<T> = perf_sys::Refused<T, Error>;
+pub type Refused<T> = perf_ring::Refused<T, Error>;
 
 use map_fd::MapLayout;
 

@@ -2,9 +2,9 @@ use core::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::abi::Sampling;
-use perf_sys::abi::bpf::{BpfCmd, BpfLinkInfo, BpfProgType};
-use perf_sys::{Errno, Event};
+use perf_ring::abi::Sampling;
+use perf_ring::abi::bpf::{BpfCmd, BpfLinkInfo, BpfProgType};
+use perf_ring::{Errno, Event};
 
 use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open};
 use crate::{Error, ObjectKind, ObjectName, Refused};
@@ -142,7 +142,7 @@ impl Attachment {
     /// Linux 4.1.
     ///
     /// It does not enable the event. A program of type perf event does not run while the event is
-    /// disabled, as it is after an open with [`AttrFlags::DISABLED`](perf_sys::AttrFlags::DISABLED): call
+    /// disabled, as it is after an open with [`AttrFlags::DISABLED`](perf_ring::AttrFlags::DISABLED): call
     /// [`Event::enable`]. Programs on tracepoints and probes run in any case.
     ///
     /// # Errors

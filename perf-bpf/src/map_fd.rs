@@ -1,8 +1,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use perf_ring::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 use perf_session::{CpuList, System};
-use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 
 use crate::syscall::{most_cpus, possible_cpus};
 use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName, Refused};

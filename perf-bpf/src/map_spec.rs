@@ -1,8 +1,8 @@
 use core::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapInfo, BpfMapType};
 use perf_session::{CpuList, System};
-use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapInfo, BpfMapType};
 
 use crate::syscall::{info, number, possible_cpus};
 use crate::{Error, MapFd, ObjectName};

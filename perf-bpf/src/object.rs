@@ -3,7 +3,7 @@ use core::str::FromStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use perf_sys::Errno;
+use perf_ring::Errno;
 
 use crate::syscall::{fd_by_id, fd_by_id_command, next_id, next_id_command};
 use crate::{Error, Link, MapFd, ProgramFd};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags};
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfCmd, BpfMapFlags};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
 use crate::syscall::{obj_get, obj_pin};

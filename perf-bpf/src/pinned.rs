@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType};
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfMapFlags, BpfMapType};
 
 use crate::error::write_differences;
 use crate::pin::{PinPath, open_if_pinned};

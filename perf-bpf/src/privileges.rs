@@ -1,8 +1,8 @@
 use core::fmt;
 
+use perf_ring::Errno;
+use perf_ring::abi::bpf::BpfCmd;
 use perf_session::{Capability, Privileges, System};
-use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfCmd;
 
 /// The settings that decide whether the calling thread may use `bpf(2)`: its capabilities, and the sysctl
 /// for threads without them.

@@ -1,5 +1,5 @@
+use perf_ring::abi::bpf::{BpfMapFlags, BpfMapType, BpfProgType};
 use perf_session::System;
-use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::Error;
 

@@ -2,8 +2,8 @@ use core::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{
     BPF_TAG_SIZE, BpfAttachType, BpfCmd, BpfInsn, BpfProgInfo, BpfProgType, BpfTaskFdType,
 };
 

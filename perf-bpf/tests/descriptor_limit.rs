@@ -7,7 +7,7 @@ mod support;
 use std::os::fd::{AsFd, AsRawFd};
 
 use perf_bpf::events::{EventSetOptions, EventSpec};
-use perf_bpf::sys::{Attr, Errno, Software};
+use perf_bpf::ring::{Attr, Errno, Software};
 use perf_bpf::{AttachedSet, BpfProgType, EventArray, PerfBufferOptions, ProgramFd};
 use support::asm::Asm;
 use support::permitted;

@@ -8,7 +8,7 @@ mod support;
 use std::{fs, io};
 
 use perf_bpf::events::{CpuList, EventSpec};
-use perf_bpf::sys::{Attr, Software};
+use perf_bpf::ring::{Attr, Software};
 use perf_bpf::{
     AttachedSet, BpfProgType, EventArray, PerfBuffer, PerfBufferOptions, PerfBufferRecord, RefreshedRings,
 };

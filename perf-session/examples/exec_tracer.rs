@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use perf_session::sys::{Record, SampleType};
+use perf_session::ring::{Record, SampleType};
 use perf_session::{EventSetOptions, System, Tracefs};
 
 /// Traces until `end`, or without end. Calls `report` with the id and the arguments of each process.

@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_session::sys::RecordType;
+use perf_session::ring::RecordType;
 use perf_session::{EventSetOptions, EventSetTarget, LossKind, LossLedger, System, Tracefs};
 
 /// Number of renamings by their fate.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use perf_session::sys::{Record, SampleType};
+use perf_session::ring::{Record, SampleType};
 use perf_session::{EventSetOptions, EventSetRecord, System, parse};
 
 /// Samples for `time`. Returns the samples of each thread, by its process and thread id.

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use perf_session::sys::{AttrFlags, Record, SampleType};
+use perf_session::ring::{AttrFlags, Record, SampleType};
 use perf_session::{EventSetOptions, EventSetTarget, System, mappings_of, parse};
 
 /// The files of a process by address: the end of the mapping, the offset of its start in the file, the file.

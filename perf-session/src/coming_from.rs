@@ -1,5 +1,5 @@
 //! Tables for the port of a program from another library. They list its items and those of this crate
-//! and of [`sys`](crate::sys).
+//! and of [`ring`](crate::ring).
 //!
 //! | from | page |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | `perf-event2`, `perf-event-open`, by topic | [`perf_event_crates`] |
 //!
 //! Counters, groups and rings of `perf-event2` item by item are in
-//! [`sys::coming_from`](crate::sys::coming_from). The examples are compiled as tests of this crate, and
+//! [`ring::coming_from`](crate::ring::coming_from). The examples are compiled as tests of this crate, and
 //! their links are checked.
 
 // Only the links of the pages use these names.
 #[cfg(doc)]
-use crate::sys::{abi::*, decode::*, *};
+use crate::ring::{abi::*, decode::*, *};
 
 #[doc = include_str!("../docs/coming-from/go-perf.md")]
 pub mod go_perf {

@@ -61,7 +61,7 @@
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
 //!
-//! The crate stands on [`perf_sys`], here [`sys`], which has the attrs, rings, records and single events: one dependency
+//! The crate stands on [`perf_ring`], here [`ring`], which has the attrs, rings, records and single events: one dependency
 //! is enough. Files of `/proc`, `/sys` and tracefs are read below the root of a [`System`].
 
 #![forbid(unsafe_code)]
@@ -78,9 +78,9 @@ mod syscalls;
 mod system;
 mod why;
 
-/// The system calls and rings: the crate `perf-sys`.
+/// The system calls and rings: the crate `perf-ring`.
 #[doc(no_inline)]
-pub use perf_sys as sys;
+pub use perf_ring as ring;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use names::{

@@ -4,7 +4,7 @@
 
 mod support;
 
-use perf_session::sys::{Errno, Event, Ring, Target};
+use perf_session::ring::{Errno, Event, Ring, Target};
 use perf_session::{Cause, MemlockLimit, System, explain_map, map_largest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::explain::{OWN, as_nobody, assert_explains};
@@ -30,7 +30,7 @@ fn budget_is_that_of_the_kernel() {
         }
         let limit = getrlimit(Resource::Memlock);
         // Nothing beyond the allowance, and some pages beyond it.
-        for bytes in [0, 64 * perf_session::sys::page_size() as u64] {
+        for bytes in [0, 64 * perf_session::ring::sys::page_size() as u64] {
             if limit.maximum.is_some_and(|maximum| maximum < bytes) {
                 return eprintln!("skipped: the limit of locked memory is {limit:?}");
             }
@@ -55,7 +55,7 @@ fn one_ring_fits_as_computed() {
     assert_explains(&explanation, Cause::MemlockLimit, &[&words[0], &words[1]]);
     let ring = Ring::map(failed.value, fits).unwrap();
     let after = memory();
-    assert_eq!(after.mapped().own_bytes, ((fits + 1) * perf_session::sys::page_size()) as u64);
+    assert_eq!(after.mapped().own_bytes, ((fits + 1) * perf_session::ring::sys::page_size()) as u64);
     assert!(after.available() < budget.available(), "{after}");
     drop(ring);
     assert_eq!(memory(), budget, "unmapped");

@@ -4,7 +4,7 @@
 
 mod support;
 
-use perf_session::sys::{
+use perf_session::ring::{
     Attr, AttrFlags, BreakpointLen, BreakpointType, Errno, Event, Hardware, OpenOptions, Target,
 };
 use perf_session::{Cause, FailedOpen, System, Tracefs, explain, trial_of};
@@ -64,7 +64,7 @@ fn breakpoint_registers_run_out() {
         match Event::open(&attr, me()) {
             Ok(event) => events.push(event),
             Err(error) if error.errno() == Some(Errno::ENOSPC) => {
-                let explanation = explain(&System::new(), &error, &attr, me());
+                let explanation = explain(&System::new(), error, &attr, me());
                 let addr = format!("{addr:#x}");
                 return assert_explains(&explanation, Cause::BreakpointSlots, &["the task", &addr]);
             }
@@ -89,7 +89,7 @@ fn group_that_is_larger_than_the_pmu_is_named() {
         match OpenOptions::new().leader(&leader).open(&attr, me()) {
             Ok(sibling) => siblings.push(sibling),
             Err(error) => {
-                let failed = FailedOpen::new(&error, &attr, me()).in_group();
+                let failed = FailedOpen::new(error, &attr, me()).in_group();
                 let explanation = failed.explain_by_trial(&System::new(), trial_of(Some(&leader)));
                 return assert_explains(&explanation, Cause::GroupSize, &["split the group"]);
             }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use perf_session::sys::{Errno, Event, Target};
+use perf_session::ring::{Errno, Event, Target};
 use perf_session::{Cause, System, explain};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::explain::{OWN, assert_explains, may_open};
@@ -26,10 +26,10 @@ fn limit_of_descriptors_is_named_with_its_value() {
     assert!(events.len() < 64);
     assert_eq!(error.errno(), Some(Errno::EMFILE), "{error}");
     // The evidence is read from files too: they need a descriptor.
-    let explanation = explain(&System::new(), &error, &OWN, Target::calling_thread());
+    let explanation = explain(&System::new(), error, &OWN, Target::calling_thread());
     assert_explains(&explanation, Cause::ProcessFiles, &["RLIMIT_NOFILE", "not readable"]);
     events.truncate(events.len() - 2);
-    let explanation = explain(&System::new(), &error, &OWN, Target::calling_thread());
+    let explanation = explain(&System::new(), error, &OWN, Target::calling_thread());
     let words = ["RLIMIT_NOFILE", "Max open files of /proc/self/limits: 64"];
     assert_explains(&explanation, Cause::ProcessFiles, &words);
 }

@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use perf_session::sys::{Attr, AttrFlags, Errno, Event, SampleType, Software, Target};
+use perf_session::ring::{Attr, AttrFlags, Errno, Event, SampleType, Software, Target};
 use perf_session::{Cause, Pmu, Privileges, System, Tracefs};
 use support::explain::{OWN, as_nobody, assert_refused};
 

@@ -7,7 +7,7 @@ mod support;
 use core::mem::offset_of;
 
 use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
-use perf_session::sys::{Errno, Error, Event, Target};
+use perf_session::ring::{Errno, Event, Target};
 use perf_session::{Cause, System, explain};
 use support::explain::{OWN, assert_explains, may_open, refused};
 
@@ -43,8 +43,8 @@ fn filter_is_found_by_its_mode_and_the_simplest_event() {
             assert_eq!(error.errno(), Some(errno));
             let words = ["a seccomp filter forbids perf_event_open", "status: 2, a filter", "too", "docker"];
             assert_explains(&explanation, Cause::Seccomp, &words);
-            let error: Error = Event::open(&OWN, Target::calling_thread()).unwrap_err();
-            let without_trial = explain(&System::new(), &error, &OWN, Target::calling_thread());
+            let error = Event::open(&OWN, Target::calling_thread()).unwrap_err();
+            let without_trial = explain(&System::new(), error, &OWN, Target::calling_thread());
             assert_explains(&without_trial, Cause::Seccomp, &["probably"]);
         });
         thread.join().unwrap();

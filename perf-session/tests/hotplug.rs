@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use perf_session::sys::{Errno, Record, Software};
+use perf_session::ring::{Errno, Record, Software};
 use perf_session::{
     CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, Refreshed, Scope, System,
 };

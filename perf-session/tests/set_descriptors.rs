@@ -7,7 +7,7 @@ mod support;
 
 use std::fs;
 
-use perf_session::sys::{Attr, AttrFlags, Errno, EventType};
+use perf_session::ring::{Attr, AttrFlags, Errno, EventType};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::set::{descriptors, open_or_skip, refused, sideband, switches};
@@ -57,6 +57,6 @@ fn every_descriptor_is_closed_after_an_error() {
     setrlimit(Resource::Nofile, Rlimit { current: most, ..limit }).unwrap();
     let error = refused(options());
     setrlimit(Resource::Nofile, limit).unwrap();
-    assert_eq!(error.call().and_then(perf_session::sys::Error::errno), Some(Errno::EMFILE), "{error}");
+    assert_eq!(error.call().and_then(perf_session::ring::Error::errno), Some(Errno::EMFILE), "{error}");
     assert_eq!(descriptors(), before, "{error}");
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 use std::thread;
 
-use perf_session::sys::{AttrFlags, Errno, Software};
+use perf_session::ring::{AttrFlags, Errno, Software};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System};
 use rustix::process::{Resource, Uid, getrlimit};
 use rustix::thread::set_thread_res_uid;
@@ -68,7 +68,7 @@ fn all_cpus_need_a_permission_that_is_explained() {
             return eprintln!("skipped: perf_event_paranoid is {level}");
         }
         let error = refused(EventSetOptions::new().event(software(Software::CPU_CLOCK)));
-        let errno = error.call().and_then(perf_session::sys::Error::errno);
+        let errno = error.call().and_then(perf_session::ring::Error::errno);
         assert_eq!(errno, Some(Errno::EACCES), "{error}");
         let explanation = error.explain(&System::new()).unwrap();
         assert_eq!(explanation.cause(), perf_session::Cause::Paranoid, "{explanation}");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::thread;
 
-use perf_session::sys::{Attr, Event, Record, Ring, SampleLayout, SampleType, Target};
+use perf_session::ring::{Attr, Count, Event, Record, Ring, SampleLayout, SampleType, Target};
 use perf_session::{EventSpec, PmuError, Probe, ProbeError, ProbeHit, System, TracefsError};
 
 mod support;
@@ -65,9 +65,9 @@ fn spec(probe: &Probe) -> Option<EventSpec> {
 
 /// Returns the count of the event while `work` runs.
 fn count_during(event: &Event, work: impl FnOnce()) -> u64 {
-    let before = event.read().unwrap().value;
+    let before = Count::read(event).unwrap().value;
     work();
-    event.read().unwrap().value - before
+    Count::read(event).unwrap().value - before
 }
 
 /// Checks that the event of the calling thread counts its calls and not those of another thread.
@@ -186,8 +186,8 @@ fn wrong_file_or_counter_is_an_error_of_the_kernel() {
     let probe = Probe::file_offset("/nonexistent/program", 0).unwrap();
     let Some(spec) = spec(&probe) else { return };
     let error = Event::open(&spec.attr(), Target::calling_thread()).unwrap_err();
-    if matches!(error.errno(), Some(perf_session::sys::Errno::EACCES | perf_session::sys::Errno::EPERM)) {
+    if matches!(error.errno(), Some(perf_session::ring::Errno::EACCES | perf_session::ring::Errno::EPERM)) {
         return skip(error);
     }
-    assert_eq!(error.errno(), Some(perf_session::sys::Errno::ENOENT));
+    assert_eq!(error.errno(), Some(perf_session::ring::Errno::ENOENT));
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use perf_abi::regs::Architecture;
-use perf_session::sys::{AttrFlags, SampleType, StackSize};
+use perf_session::ring::{AttrFlags, SampleType, StackSize};
 use perf_session::{EventSetOptions, EventSetRecord, EventSetTarget, System, parse};
 use perf_symbols::{FileFinder, Unwinder};
 

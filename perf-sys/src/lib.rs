@@ -1,186 +1,103 @@
-//! Opens Linux perf events, controls them, maps their rings and reads the records in place: the layer
-//! under a tracer, profiler or BPF agent.
+//! The kernel's calls for perf events, thin on `rustix`: descriptors, ioctls, counts as words, and mapped rings with
+//! their atomics.
 //!
-//! Which part of a program is hot? Sample the calling thread and count the samples by address:
+//! It needs no std, decodes nothing, waits for nothing and reads no file under `/proc` or `/sys`. A tracer wants the
+//! crate `perf-ring`, which has batches of records, waits, sets of rings and counts that print, and re-exports this
+//! one.
+//!
+//! Read the words that the kernel wrote into a ring, and the count of the event:
 //!
 //! ```
-//! use std::cmp::Reverse;
-//! use std::collections::HashMap;
+//! use std::sync::Arc;
 //!
-//! use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
+//! use perf_abi::{Attr, AttrFlags, SampleType, Software};
+//! use perf_sys::{DataRing, Event, Target};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A sample of the calling thread for each millisecond on a CPU.
+//! # fn main() -> perf_sys::Result<()> {
 //! let attr = Attr::software(Software::CPU_CLOCK)
 //!     .with_period(1_000_000) // ns
 //!     .with_sample_type(SampleType::IP)
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
 //! let event = match Event::open(&attr, Target::calling_thread()) {
-//!     Ok(event) => event,
-//!     Err(error) => return Ok(println!("{error}")), // with its usual cause
+//!     Ok(event) => Arc::new(event),
+//!     Err(error) => return Ok(println!("{error}")),
 //! };
-//! let mut ring = Ring::map_bytes(event, 64 << 10)?;
+//! let mut ring = DataRing::map(&event, 8)?; // pages
 //!
-//! ring.event().enable()?;
-//! let mut words: Vec<_> = (0..300_000_u32).map(|n| n.wrapping_mul(2_654_435_769).to_string()).collect();
-//! words.sort();
-//! ring.event().disable()?;
+//! event.enable()?;
+//! let sum = (0..10_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(n));
+//! event.disable()?;
 //!
-//! let layout = SampleLayout::new(&attr);
-//! let mut milliseconds = HashMap::new();
-//! for record in ring.batch()?.records() {
-//!     match record?.decode(&layout)? {
-//!         Record::Sample(sample) => {
-//!             if let Some(ip) = sample.ip() {
-//!                 *milliseconds.entry(ip).or_insert(0) += 1;
-//!             }
-//!         }
-//!         other => println!("{other}"), // LOST, if the ring was full
-//!     }
+//! let head = ring.refresh()?;
+//! let (first, wrapped) = ring.unread_from(ring.tail());
+//! // Each sample has two words: the header and the address.
+//! for address in first.iter().chain(wrapped).skip(1).step_by(2) {
+//!     println!("{address:#x}");
 //! }
-//! let mut hottest: Vec<_> = milliseconds.into_iter().collect();
-//! hottest.sort_by_key(|&(_, milliseconds)| Reverse(milliseconds));
-//! for (ip, milliseconds) in hottest.iter().take(10) {
-//!     println!("{milliseconds:4} ms at {ip:#x}");
-//! }
+//! ring.release(head);
+//!
+//! let mut count = [0]; // the words of the attr's read format
+//! event.read_raw(&mut count)?;
+//! println!("{} ns on a CPU, {sum}", count[0]);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! | to | use |
 //! |---|---|
-//! | describe an event | [`Attr`], with the numbers and flags of [`abi`] |
 //! | choose tasks, CPUs or a cgroup | [`Target`] |
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
-//! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`Group`], [`GroupCount`] |
-//! | read a counter without a system call, convert time stamps | [`RdpmcCounter`], [`TimeConversion`] |
-//! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`Refused`] |
-//! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
-//! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
-//! | free the ring at once | [`Ring::copy_into`] |
-//! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
-//! | wait for records, end a wait | [`Ring::wait`], [`WaitResult`], [`Waker`] |
-//! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
-//! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
-//! | read one ring of a set record by record | [`RingSet::cursor`] |
-//! | test a reader without a kernel | `Ring::in_memory`, and `Ring::in_memory_at` for records that wrap, with the feature `testing` |
-//! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
-//! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
-//! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
-//! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
-//! | wait for another descriptor, recognize a child of `fork` | [`poll_readable`], [`Generation`] |
-//! | find out why a call failed | [`Error`], [`Call`], [`Errno`] |
-//! | port a program from another crate | [`coming_from`] |
+//! | read counts as words | [`Event::read_raw`] |
+//! | read a counter without a system call, convert time stamps | [`CounterPage`], [`TimeConversion`] |
+//! | map a ring whose unread records the kernel keeps | [`DataRing`] |
+//! | map a ring that the kernel overwrites | [`OverwrittenRing`] |
+//! | map the area of a hardware trace | [`AuxRing`], [`OverwrittenAux`] |
+//! | find out which call failed | [`Error`], [`Call`], [`Errno`] |
 //!
-//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
-//! CPUs as numbers. The "kernel errata" that these pages name are the file `docs/kernel-errata.md` of the
-//! repository: faults of real kernels, the behaviour of this crate and its tests.
+//! # What is borrowed and what is copied
 //!
-//! # One dependency
+//! | memory | is |
+//! |---|---|
+//! | unread words of a [`DataRing`] | borrowed: the kernel writes elsewhere until they are released |
+//! | the same, if an event writes there that [may overwrite records](Event::may_overwrite_records) | copied, each word by one atomic load |
+//! | an [`OverwrittenRing`], an [`OverwrittenAux`] | copied, each word or byte by one atomic load |
+//! | unread bytes of an [`AuxRing`] | borrowed: the hardware writes elsewhere until they are released |
+//! | positions and clocks of a control page | atomics |
 //!
-//! The types of the kernel's interface come from the crate `perf-abi`, here [`abi`]; records are decoded by the crate
-//! `perf-decode`, here [`decode`]. The names that most tracers need are also at the root. `Error` and `Result` at the root
-//! belong to system calls; decoding has [`decode::Error`] and [`decode::Result`]:
+//! No safe function lends bytes that another process can change.
 //!
-//! ```
-//! use perf_sys::{RawRecord, Record, SampleLayout, decode};
+//! # Features
 //!
-//! fn name(record: RawRecord<'_>, layout: &SampleLayout) -> Result<String, decode::Error> {
-//!     Ok(match record.decode(layout)? {
-//!         Record::Sample(sample) => sample.to_string(),
-//!         Record::Lost(lost) => format!("{} records lost", lost.lost()),
-//!         other => other.kind().to_string(),
-//!     })
-//! }
-//! ```
+//! - `std`: conversions into `std::io::Error`, the C library's texts of errnos, and descriptors that are std's. Without
+//!   it, descriptors are the types of `rustix`.
+//! - `testing`: [`testing`], rings that no kernel writes.
 //!
-//! Both may be imported by a glob, if the two errors are named with their crates:
-//!
-//! ```
-//! use perf_sys::decode::*;
-//! use perf_sys::*;
-//!
-//! fn ip(sample: &Sample<'_>) -> Option<u64> {
-//!     sample.ip()
-//! }
-//! # fn errors(_: perf_sys::Error, _: perf_sys::decode::Error, _: perf_sys::Result<Event>) {}
-//! ```
-//!
-//! # Errors in a callback
-//!
-//! A callback cannot use `?`. [`RingSet::try_drain_sorted`] carries its error out as the value of
-//! [`ControlFlow::Break`](core::ops::ControlFlow::Break); the records after it stay in their rings:
-//!
-//! ```no_run
-//! use std::ops::ControlFlow;
-//!
-//! use perf_sys::{RingSet, SortedRecord, decode};
-//!
-//! fn print(record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
-//!     println!("{}: {}", record.key(), record.decode()?);
-//!     Ok(())
-//! }
-//!
-//! fn read_all(mut set: RingSet<u32>) -> Result<(), Box<dyn std::error::Error>> {
-//!     while !set.wait(None)?.is_final() {
-//!         let (_, flow) = set.try_drain_sorted(|record| match print(&record) {
-//!             Ok(()) => ControlFlow::Continue(()),
-//!             Err(error) => ControlFlow::Break(error),
-//!         })?;
-//!         if let ControlFlow::Break(error) = flow {
-//!             return Err(error.into());
-//!         }
-//!     }
-//!     Ok(())
-//! }
-//! ```
-//!
-//! # Examples
-//!
-//! The package has complete programs in `examples/`: `cursor`, `flight_recorder`, `stat`,
-//! `system_wide`, `threads`, `tokio` and `soak`.
+//! An allocator is needed, because a mapping shares its event and its control page (`Arc`): the event
+//! outlives the mapping, so that one ring never has two readers.
 
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
 #![deny(unsafe_code)]
+
+extern crate alloc;
 
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
-pub mod coming_from;
 mod count;
 mod error;
 mod event;
 mod map;
-mod ring;
-mod set;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 /// The kernel's structs, flags and numbers: the crate `perf-abi`.
 #[doc(no_inline)]
 pub use perf_abi as abi;
-/// Views of records: the crate `perf-decode`.
-#[doc(no_inline)]
-pub use perf_decode as decode;
 
-#[doc(no_inline)]
-pub use perf_abi::{
-    Attr, AttrFlags, BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp,
-    CacheResult, CallchainContext, Clock, EventType, Hardware, IocFlags, Misc, MmapCapabilities, OpenFlags,
-    ReadFormat, RecordType, SampleType, Sampling, Skid, Software, StackSize,
-};
-#[doc(no_inline)]
-pub use perf_decode::{
-    Aux, BackwardRecords, Callchain, Frame, Layout, Layouts, Lost, RawRecord, ReadEntry, ReadValues, Record,
-    Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
-};
-
-pub use count::{Count, Group, GroupCount, RdpmcCounter, TimeConversion};
-pub use error::{Call, Errno, Error, Refused, Result};
+pub use count::{CounterPage, PageCount, TimeConversion};
+pub use error::{Call, Errno, Error, Result};
 pub use event::{BpfIds, Event, OpenOptions, Target};
-pub use map::{Generation, page_size};
-pub use ring::{
-    AuxArea, AuxSnapshot, Batch, BatchRecords, Ring, SkippedBytes, Snapshot, SnapshotRing, WaitResult, Waker,
-    poll_readable,
-};
-pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
+pub use map::{AuxRing, DataRing, Generation, OverwrittenAux, OverwrittenRing, page_size};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]
@@ -190,6 +107,3 @@ mod readme {}
 #[cfg(test)]
 #[path = "../tests/support/child.rs"]
 mod child;
-#[cfg(test)]
-#[path = "../tests/support/watchdog.rs"]
-mod watchdog;

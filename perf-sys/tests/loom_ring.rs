@@ -4,8 +4,8 @@
 //! RUSTFLAGS="--cfg ring_model" cargo test -p perf-sys --release --test loom_ring
 //! ```
 //!
-//! The reader loads the head and stores the tail with the orderings of `Consumer` in
-//! `src/map/consumer.rs`; the writer has those of the kernel. Each way of reading a ring is a module of
+//! The reader loads the head and stores the tail with the orderings of `DataRing` in
+//! `src/map/data.rs`; the writer has those of the kernel. Each way in which perf-ring reads a ring is a module of
 //! tests. It must read every record in order, and the model must detect each ordering if it is weaker.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by a panic
@@ -63,7 +63,7 @@ fn write(page: &Page, store_head: Ordering) {
     }
 }
 
-/// The positions of `Consumer`, with its operations.
+/// The positions of `DataRing`, with its operations.
 struct Reader<'p> {
     page: &'p Page,
     orderings: Orderings,

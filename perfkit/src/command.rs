@@ -31,8 +31,8 @@ impl From<EventSetError> for Failure {
     }
 }
 
-impl From<perf_session::sys::Error> for Failure {
-    fn from(error: perf_session::sys::Error) -> Self {
+impl From<perf_session::ring::Error> for Failure {
+    fn from(error: perf_session::ring::Error) -> Self {
         Self::Set(error.into())
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use perf_session::sys::{Errno, EventType};
+use perf_session::ring::{Errno, EventType};
 use perf_session::{EventGroup, EventSet, NamedEvent, Refreshed, System};
 
 use crate::message::{note, shown};

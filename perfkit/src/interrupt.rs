@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_session::System;
-use perf_session::sys::Waker;
+use perf_session::ring::Waker;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use perf_session::EventSpec;
-use perf_session::sys::AttrFlags;
+use perf_session::ring::AttrFlags;
 
 /// The options `--all-user` and `--all-kernel`.
 #[derive(Args, Clone, Copy, Debug)]

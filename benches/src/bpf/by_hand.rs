@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use perf_bpf::sys::{Attr, Event, SampleType, Software, Target};
+use perf_bpf::ring::{Attr, Event, SampleType, Software, Target};
 use perf_bpf::{BpfMapType, EventArray, MapFd, MapSpec};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use perf_bpf::sys::abi::bpf::BpfInsn;
+use perf_bpf::ring::abi::bpf::BpfInsn;
 use perf_bpf::{BpfProgType, Error, ProgramFd};
 
 /// Records that one run of a program writes.

@@ -1,4 +1,4 @@
-//! Reading counters and opening them, for perf-sys and perf-event2. Both read a count with both times. What this
+//! Reading counters and opening them, for perf-ring and perf-event2. Both read a count with both times. What this
 //! machine does not have or does not permit is left out, with a note.
 
 use std::fmt::Display;
@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use perf_abi::{Attr, AttrFlags, Hardware, ReadFormat, Software};
 use perf_event::{Builder, ReadFormat as TheirFormat, events};
-use perf_sys::{Event, Group, RdpmcCounter, Target};
+use perf_ring::{Count, Event, Group, RdpmcCounter, Target};
 use rustix::thread::sched_getaffinity;
 
 use crate::counter::Counter;
@@ -60,7 +60,7 @@ fn software(passes: usize) -> Result<()> {
     let mut theirs = Builder::new(events::Software::PAGE_FAULTS).enabled(true).build()?;
     let mut words = [0; 3];
     let works: Vec<Work<'_>> = vec![
-        ("ours", Box::new(|| _ = black_box(event.read()))),
+        ("ours", Box::new(|| _ = black_box(Count::read(&event)))),
         // There is no register to read, so it falls back to read(2).
         ("ours, RdpmcCounter", Box::new(|| _ = black_box(counter.read()))),
         ("ours, words only", Box::new(|| _ = black_box(event.read_raw(&mut words)))),
@@ -76,7 +76,7 @@ fn hardware(passes: usize) -> Result<()> {
     let build = || Builder::new(events::Hardware::INSTRUCTIONS).enabled(true).build();
     let (mut theirs, sampler) = (build()?, build()?.sampled(1)?);
     let mut works: Vec<Work<'_>> = vec![
-        ("ours", Box::new(|| _ = black_box(event.read()))),
+        ("ours", Box::new(|| _ = black_box(Count::read(&event)))),
         ("perf-event2", Box::new(|| _ = black_box(theirs.read_count_and_time()))),
     ];
     if counter.try_read().is_some() {
@@ -122,7 +122,7 @@ fn per_cpu(passes: usize) -> Result<()> {
     let cpus: Vec<_> = (0..1024).filter(|&cpu| allowed.is_set(cpu)).collect();
     let attr = user_side(Attr::software(Software::CONTEXT_SWITCHES));
     let open = |&cpu| Event::open(&attr, Target::cpu(cpu as u32));
-    let ours = || cpus.iter().map(open).collect::<perf_sys::Result<Vec<_>>>();
+    let ours = || cpus.iter().map(open).collect::<perf_ring::sys::Result<Vec<_>>>();
     let build = |&cpu| Builder::new(events::Software::CONTEXT_SWITCHES).any_pid().one_cpu(cpu).build();
     let theirs = || cpus.iter().map(build).collect::<std::io::Result<Vec<_>>>();
     if or_say("event of a CPU", ours()).is_none() {

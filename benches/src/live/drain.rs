@@ -1,4 +1,4 @@
-//! Reading rings, for perf-sys and its peers on the same stream of events: draining a full ring, reading while the
+//! Reading rings, for perf-ring and its peers on the same stream of events: draining a full ring, reading while the
 //! stream runs as fast as it can (a quarter of the passes), and reading 20 000 samples a second (an eighth).
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 
 use perf_abi::{AttrFlags, RecordType};
 use perf_decode::{RawRecord, Record, SampleLayout};
-use perf_sys::{Batch, Event, Ring, RingSet, Target};
+use perf_ring::{Batch, Event, Ring, RingSet, Target};
 
 use super::stream::{Faults, attr};
 use crate::counter::Counter;

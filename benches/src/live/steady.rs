@@ -1,11 +1,11 @@
-//! Once everything is open, perf-sys reads counts and records without allocating.
+//! Once everything is open, perf-ring reads counts and records without allocating.
 
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
 use perf_event::{Builder, events};
-use perf_sys::{Event, Group, RdpmcCounter, Ring, RingSet, Target, WaitResult, Waker};
+use perf_ring::{Count, Event, Group, RdpmcCounter, Ring, RingSet, Target, WaitResult, Waker};
 
 use super::open_or_skip;
 use super::stream::{Faults, attr};
@@ -36,7 +36,7 @@ fn counting_does_not_allocate() {
     let counter = RdpmcCounter::map(&event).unwrap();
     let mut memory = Faults::new().unwrap();
     let (counts, allocated) = allocations_of(|| {
-        let (_, alone) = event.measure(|| memory.make(100)).unwrap();
+        let (_, alone) = Count::measure(&event, || memory.make(100)).unwrap();
         let (_, together) = group.measure(|| memory.make(100)).unwrap();
         let [_, member, ..] =
             std::array::from_fn::<_, 4, _>(|index| together.iter().nth(index).unwrap().value);
@@ -122,7 +122,7 @@ fn both_crates_count_the_same() {
         memory.make(1000);
         theirs.disable().unwrap();
         ours.disable().unwrap();
-        [ours.read().unwrap().value, theirs.read().unwrap()]
+        [Count::read(&ours).unwrap().value, theirs.read().unwrap()]
     });
     // A stray fault, of the code that enables, may have met one and not the other.
     assert!(laps.any(|counts| counts == [1000; 2]));

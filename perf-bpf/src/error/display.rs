@@ -1,7 +1,7 @@
 use core::fmt;
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfCmd;
+use perf_ring::Errno;
+use perf_ring::abi::bpf::BpfCmd;
 
 use super::Error;
 use crate::{BpfPrivileges, Difference};

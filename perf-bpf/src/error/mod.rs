@@ -3,9 +3,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapType};
+use perf_ring::sys::Error as SysError;
 use perf_session::{CpuList, EventSetError, FileError, Scope};
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapType};
 
 use crate::{BpfPrivileges, Difference, MapFd, MoveStats, ObjectKind, ObjectName, Refused};
 
@@ -94,9 +95,9 @@ pub enum Error {
         privilege: Option<Box<BpfPrivileges>>,
     },
     /// A record of a ring is malformed.
-    Decode(perf_sys::decode::Error),
+    Decode(perf_ring::decode::Error),
     /// A call on a perf event or its ring failed.
-    Event(perf_sys::Error),
+    Event(perf_ring::Error),
     /// The events of a set cannot be opened or controlled.
     Set(Box<EventSetError>),
     /// A program cannot be attached to an event of a set.
@@ -392,15 +393,21 @@ impl Error {
     }
 }
 
-impl From<perf_sys::decode::Error> for Error {
-    fn from(error: perf_sys::decode::Error) -> Self {
+impl From<perf_ring::decode::Error> for Error {
+    fn from(error: perf_ring::decode::Error) -> Self {
         Self::Decode(error)
     }
 }
 
-impl From<perf_sys::Error> for Error {
-    fn from(error: perf_sys::Error) -> Self {
+impl From<perf_ring::Error> for Error {
+    fn from(error: perf_ring::Error) -> Self {
         Self::Event(error)
+    }
+}
+
+impl From<SysError> for Error {
+    fn from(error: SysError) -> Self {
+        Self::Event(error.into())
     }
 }
 

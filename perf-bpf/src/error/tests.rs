@@ -1,5 +1,6 @@
 use super::*;
 use crate::{BatchError, Refused};
+use perf_ring::sys::Error as SysError;
 use std::io;
 
 #[test]
@@ -44,11 +45,11 @@ fn a_size_error_has_both_sizes() {
 /// An error with an errno, one with an errno inside another error, and one without.
 fn errors() -> [(Error, Option<i32>, io::ErrorKind); 4] {
     let name: ObjectName = "events".parse().unwrap();
-    let inner = perf_sys::Error::System { call: perf_sys::Call::Mmap, errno: Errno::EPERM };
+    let inner = perf_ring::Error::from(SysError::System { call: perf_ring::Call::Mmap, errno: Errno::EPERM });
     [
         (Error::bpf(BpfCmd::MAP_UPDATE_ELEM, name, Errno::ENOENT), Some(2), io::ErrorKind::NotFound),
         (Error::Event(inner), Some(1), io::ErrorKind::PermissionDenied),
-        (Error::Event(perf_sys::Error::RingInUse), None, io::ErrorKind::ResourceBusy),
+        (SysError::RingInUse.into(), None, io::ErrorKind::ResourceBusy),
         (Error::Contended { path: Path::new("/x").into() }, None, io::ErrorKind::ResourceBusy),
     ]
 }

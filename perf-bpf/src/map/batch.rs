@@ -2,8 +2,8 @@ use core::fmt;
 use std::collections::HashSet;
 use std::io;
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags};
 use zerocopy::IntoBytes;
 
 use super::dump::has_atomic_batches;

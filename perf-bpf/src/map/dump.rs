@@ -2,7 +2,7 @@ use core::fmt;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use perf_sys::abi::bpf::BpfMapType;
+use perf_ring::abi::bpf::BpfMapType;
 
 use super::batch::BatchCursor;
 use super::iterate::{Listed, copy, has_slots};

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use perf_sys::abi::bpf::BpfMapType;
+use perf_ring::abi::bpf::BpfMapType;
 
 use super::{Key, Map, Value};
 use crate::Error;

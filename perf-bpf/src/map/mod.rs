@@ -2,8 +2,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfElemFlags;
+use perf_ring::Errno;
+use perf_ring::abi::bpf::BpfElemFlags;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::{Error, MapFd, MapLayout, MapSpec, Refused};

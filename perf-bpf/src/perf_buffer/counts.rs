@@ -2,8 +2,8 @@ use core::ops::AddAssign;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use perf_ring::Event;
 use perf_session::{CpuList, LossLedger, Scope};
-use perf_sys::Event;
 
 use super::PerfBuffer;
 use super::slot::Slot;
@@ -128,7 +128,7 @@ pub(super) struct CpuRing {
 
 impl CpuRing {
     /// Returns whether the event's time enabled still advances, which ends when its CPU goes offline.
-    pub(super) fn is_counting(&self) -> perf_sys::Result<bool> {
+    pub(super) fn is_counting(&self) -> perf_ring::Result<bool> {
         let (first, begin) = (self.read_group()?.0, Instant::now());
         loop {
             // Check the clock first, so that a final read happens after the deadline.
@@ -143,7 +143,7 @@ impl CpuRing {
     }
 
     /// Returns the counts, with the lost records as the kernel counts them.
-    pub(super) fn read_counts(&self) -> perf_sys::Result<PerfBufferCounts> {
+    pub(super) fn read_counts(&self) -> perf_ring::Result<PerfBufferCounts> {
         let (_, lost) = self.read_group()?;
         Ok(PerfBufferCounts { lost: lost.unwrap_or(0).max(self.counts.reported_lost), ..self.counts })
     }

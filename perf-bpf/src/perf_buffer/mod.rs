@@ -2,8 +2,8 @@ use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Instant;
 
+use perf_ring::{RingSet, WaitResult, Waker};
 use perf_session::CpuList;
-use perf_sys::{RingSet, WaitResult, Waker};
 
 use crate::{Error, EventArray};
 
@@ -175,7 +175,7 @@ impl PerfBuffer {
     /// [`Error::Event`]. The events after it are not disabled; `resume` or another `pause` makes all equal.
     pub fn pause(&mut self) -> Result<(), Error> {
         self.is_paused = true;
-        Ok(self.live().try_for_each(perf_sys::Event::disable)?)
+        Ok(self.live().try_for_each(perf_ring::Event::disable)?)
     }
 
     /// Enables the events after [`pause`](Self::pause).
@@ -185,10 +185,10 @@ impl PerfBuffer {
     /// As [`pause`](Self::pause).
     pub fn resume(&mut self) -> Result<(), Error> {
         self.is_paused = false;
-        Ok(self.live().try_for_each(perf_sys::Event::enable)?)
+        Ok(self.live().try_for_each(perf_ring::Event::enable)?)
     }
 
-    fn live(&self) -> impl Iterator<Item = &perf_sys::Event> {
+    fn live(&self) -> impl Iterator<Item = &perf_ring::Event> {
         self.cpus.iter().filter(|cpu| cpu.is_live).map(|cpu| &*cpu.event)
     }
 
@@ -198,7 +198,7 @@ impl PerfBuffer {
     }
 
     /// Returns the rings, with the CPU of each. A CPU that was offline may have two.
-    pub fn rings(&self) -> impl Iterator<Item = (u32, &perf_sys::Ring)> {
+    pub fn rings(&self) -> impl Iterator<Item = (u32, &perf_ring::Ring)> {
         self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, self.rings.get(&cpu.key)?)))
     }
 

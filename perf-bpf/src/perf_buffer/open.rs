@@ -1,8 +1,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use perf_ring::{Errno, Event, Ring, RingSet, Target};
 use perf_session::CpuList;
-use perf_sys::{Errno, Event, Ring, RingSet, Target};
 
 use super::counts::CpuRing;
 use super::{PerfBuffer, PerfBufferCounts, PerfBufferOptions};
@@ -130,9 +130,9 @@ impl PerfBuffer {
 
     fn open_cpu(&mut self, cpu: u32) -> Result<(), Error> {
         let event = Arc::new(self.open_event(cpu)?);
-        let ring = Ring::map(Arc::clone(&event), self.options.pages).map_err(perf_sys::Error::from)?;
+        let ring = Ring::map(Arc::clone(&event), self.options.pages).map_err(perf_ring::Error::from)?;
         let key = self.next_key;
-        self.rings.add(key, ring).map_err(perf_sys::Error::from)?;
+        self.rings.add(key, ring).map_err(perf_ring::Error::from)?;
         self.next_key += 1;
         if !self.is_paused {
             event.enable()?;

@@ -1,5 +1,5 @@
+use perf_ring::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 use perf_session::{CpuList, System};
-use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 
 use super::PerfBuffer;
 use super::records::Format;

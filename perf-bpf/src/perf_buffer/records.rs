@@ -1,8 +1,8 @@
 use core::iter::FusedIterator;
 
-use perf_sys::abi::RecordType;
-use perf_sys::decode::Error;
-use perf_sys::{Batch, BatchRecords, RawRecord, Record, Sample, SampleLayout, SampleType};
+use perf_ring::abi::RecordType;
+use perf_ring::decode::Error;
+use perf_ring::{Batch, BatchRecords, RawRecord, Record, Sample, SampleLayout, SampleType};
 
 use super::counts::{CpuRing, PerfBufferCounts};
 
@@ -38,7 +38,7 @@ impl<'r> PerfBufferBatch<'r> {
         }
     }
 
-    /// Returns the batch, for reading by the functions of perf-sys. Its records are not counted.
+    /// Returns the batch, for reading by the functions of perf-ring. Its records are not counted.
     pub const fn records(&mut self) -> &mut Batch<'r> {
         &mut self.batch
     }

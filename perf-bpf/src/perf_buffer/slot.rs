@@ -2,9 +2,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use perf_ring::decode::ReadValues;
+use perf_ring::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, Target, WaitResult};
 use perf_session::CpuList;
-use perf_sys::decode::ReadValues;
-use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, Target, WaitResult};
 
 use super::PerfBuffer;
 use super::counts::CpuRing;
@@ -43,7 +43,7 @@ fn words(format: ReadFormat, events: u64) -> usize {
 
 impl CpuRing {
     /// Opens an event for the slot, which writes into the ring and is enabled with the ring's event.
-    fn open_slot_event(&self) -> perf_sys::Result<Event> {
+    fn open_slot_event(&self) -> perf_ring::Result<Event> {
         let attr = self.event.attr().without_flags(AttrFlags::DISABLED);
         let options = OpenOptions::new().leader(&self.event);
         let mut attempts = 1;
@@ -72,7 +72,7 @@ impl CpuRing {
     }
 
     /// Returns whether the slot still had the event at the last check, and lacks it now.
-    fn loses_slot(&self) -> perf_sys::Result<bool> {
+    fn loses_slot(&self) -> perf_ring::Result<bool> {
         if !self.is_live || self.slot.as_ref().is_none_or(|slot| slot.is_lost) {
             return Ok(false);
         }
@@ -84,13 +84,13 @@ impl CpuRing {
             Err(error) if error.errno() == Some(Errno::ENOSPC) => Ok(false),
             // The group also dissolves when the CPU goes offline.
             Ok(_) => self.is_counting(),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Reads the group: the time in ns that the event was enabled, and the lost records, as far as the
     /// kernel counts them.
-    pub(super) fn read_group(&self) -> perf_sys::Result<(Option<u64>, Option<u64>)> {
+    pub(super) fn read_group(&self) -> perf_ring::Result<(Option<u64>, Option<u64>)> {
         let format = self.event.attr().read_format;
         let mut events = 4;
         let (buffer, read) = loop {
@@ -167,7 +167,7 @@ impl PerfBuffer {
     pub(super) fn wait_and_check(
         &mut self,
         timeout: Option<Duration>,
-        mut wait: impl FnMut(&mut RingSet<usize>, Duration) -> perf_sys::Result<WaitResult>,
+        mut wait: impl FnMut(&mut RingSet<usize>, Duration) -> perf_ring::Result<WaitResult>,
     ) -> Result<WaitResult, Error> {
         let start = Instant::now();
         loop {

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapInfo, BpfMapType};
-use perf_sys::{WaitResult, Waker, poll_readable};
+use perf_ring::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapInfo, BpfMapType};
+use perf_ring::{WaitResult, Waker, poll_readable};
 
 use crate::syscall::info;
 use crate::{Error, MapFd, MapSpec, ObjectName, Result};
@@ -112,8 +112,8 @@ impl RingBuf {
     /// # Errors
     ///
     /// [`Error::RingBufShared`] if another reader has released records since the last batch; the next call
-    /// starts at its position. [`Error::Event`] with [`Positions`](perf_sys::Error::Positions) if the
-    /// kernel's position is not a possible one, and with [`Forked`](perf_sys::Error::Forked) in a child.
+    /// starts at its position. [`Error::Event`] with [`Positions`](perf_ring::sys::Error::Positions) if the
+    /// kernel's position is not a possible one, and with [`Forked`](perf_ring::sys::Error::Forked) in a child.
     pub fn batch(&mut self) -> Result<RingBufBatch<'_>> {
         self.consumer.refresh()?;
         Ok(RingBufBatch::new(&mut self.consumer, &mut self.copies, &mut self.discarded))

@@ -1,8 +1,10 @@
+use perf_ring::sys::Error as SysError;
+
 use super::map::Writer;
 use super::*;
 use child::in_child;
 
-#[allow(dead_code)] // the tests of perf-sys use the rest
+#[allow(dead_code)] // the tests of perf-ring use the rest
 #[path = "../../tests/support/child.rs"]
 mod child;
 
@@ -140,7 +142,7 @@ fn impossible_position_of_the_kernel_is_an_error() {
     let mut writer = Writer::new(SIZE);
     let mut reader = writer.reader();
     writer.publish(SIZE as u64 + 8);
-    assert!(matches!(reader.refresh(), Err(Error::Event(perf_sys::Error::Positions(_)))));
+    assert!(matches!(reader.refresh(), Err(Error::Event(perf_ring::Error::Sys(SysError::Positions { .. })))));
 }
 
 #[test]
@@ -164,7 +166,8 @@ fn a_child_of_fork_reads_nothing() {
     let mut reader = writer.reader();
     assert!(writer.write(b"parent"));
     assert!(in_child(|| {
-        matches!(reader.refresh(), Err(Error::Event(perf_sys::Error::Forked))) && !reader.has_committed()
+        matches!(reader.refresh(), Err(Error::Event(perf_ring::Error::Sys(SysError::Forked))))
+            && !reader.has_committed()
     }));
     assert_eq!(read(&mut reader).0, [b"parent"]);
 }

@@ -2,15 +2,13 @@
 //! takes no length for them. Files about CPUs are what a container or a mount makes of them, so the
 //! kernel itself is asked.
 
-use core::ffi::c_long;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-use linux_raw_sys::general::__NR_sched_getaffinity;
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfMapCreate, BpfMapElem, BpfMapType};
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags, BpfMapCreate, BpfMapElem, BpfMapType};
 
-use super::{address, address_mut, bpf, bpf_fd, last_errno, number, syscall};
+use super::{address, address_mut, bpf, bpf_fd, last_errno, number};
 
 /// The largest set of CPUs that is tried, in bytes. The largest that Linux can be built for has 1 KiB.
 const LARGEST_SET: usize = 64 << 10;
@@ -26,12 +24,9 @@ pub(crate) fn most_cpus() -> Result<usize, Errno> {
     }
     let mut set = vec![0_u64];
     let bytes = loop {
-        #[allow(clippy::cast_possible_wrap, clippy::cast_lossless)]
-        // a long has 32 bits or 64, the number fits
-        let number = __NR_sched_getaffinity as c_long;
         let len = size_of_val(set.as_slice());
         // SAFETY: the kernel writes at most `len` bytes to the set, a live buffer. 0 is the calling thread.
-        let written = unsafe { syscall(number, 0, len, set.as_mut_ptr()) };
+        let written = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, len, set.as_mut_ptr()) };
         match usize::try_from(written) {
             Ok(written) => break written,
             // The set is shorter than the kernel's.

@@ -2,8 +2,8 @@ use core::ffi::c_int;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{
     BpfCmd, BpfElemFlags, BpfMapBatch, BpfMapCreate, BpfMapElem, BpfMapInfo, BpfMapNextKey,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};

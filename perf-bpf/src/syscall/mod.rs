@@ -3,19 +3,18 @@
 //! # Safety
 //!
 //! This file and those of its folder may use `unsafe` because rustix has no wrapper for the system
-//! call. It is made by the C library's `syscall`, which std links. The kernel reads and writes
+//! call. It is made by the C library's `syscall`. The kernel reads and writes
 //! memory at addresses that are numbers in the argument. Each function makes these numbers from
 //! references that live until the call returns, and checks the lengths that the kernel derives from
 //! its own objects.
 #![allow(unsafe_code)]
 
-use core::ffi::{c_int, c_long};
+use core::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use linux_raw_sys::general::__NR_bpf;
-use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfCmd;
+use perf_ring::Errno;
+use perf_ring::abi::bpf::BpfCmd;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 mod cpus;
@@ -32,11 +31,6 @@ pub(crate) use object::{
 };
 pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 
-unsafe extern "C" {
-    /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
-    fn syscall(number: c_long, ...) -> c_long;
-}
-
 /// `bpf(command, attr, size)`—Returns the number that the kernel returned.
 ///
 /// The size is that of the attr without its trailing zero bytes: the kernel takes absent bytes as
@@ -49,10 +43,8 @@ unsafe extern "C" {
 /// and writes until the call returns.
 unsafe fn bpf<A: FromBytes + IntoBytes + Immutable>(command: BpfCmd, attr: &mut A) -> Result<c_int, Errno> {
     let size = used_size(attr.as_bytes());
-    #[allow(clippy::cast_possible_wrap, clippy::cast_lossless)] // a long has 32 bits or 64, the number fits
-    let number = __NR_bpf as c_long;
     // SAFETY: the caller's obligation.
-    let found = unsafe { syscall(number, command.0, &raw mut *attr, size) };
+    let found = unsafe { libc::syscall(libc::SYS_bpf, command.0, &raw mut *attr, size) };
     match c_int::try_from(found) {
         Ok(found) if found >= 0 => Ok(found),
         _ => Err(last_errno()),

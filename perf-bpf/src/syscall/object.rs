@@ -1,8 +1,8 @@
 use core::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use perf_sys::Errno;
-use perf_sys::abi::bpf::{
+use perf_ring::Errno;
+use perf_ring::abi::bpf::{
     BpfAttachType, BpfCmd, BpfFdById, BpfLinkCreate, BpfLinkInfo, BpfMapInfo, BpfNextId, BpfObj, BpfObjInfo,
     BpfProgInfo, BpfRawTracepointOpen, BpfTaskFdQuery,
 };

@@ -60,8 +60,8 @@ fn switches() -> Option<Arc<Event>> {
 
 /// Makes at least one context switch of the calling thread.
 fn switch(event: &Event) {
-    let before = event.read().unwrap().value;
-    while event.read().unwrap().value == before {
+    let before = Count::read(event).unwrap().value;
+    while Count::read(event).unwrap().value == before {
         std::thread::sleep(std::time::Duration::from_nanos(1));
     }
 }

@@ -39,9 +39,9 @@ fn a_program_reads_the_counter_of_its_cpu() {
     for cpu in &online() {
         let Some(event) = permitted(Event::open(&attr, Target::cpu(cpu))) else { return };
         array.insert(cpu, &event).unwrap();
-        let before = event.read().unwrap();
+        let before = Count::read(&event).unwrap();
         fire_on(&program, cpu);
-        let after = event.read().unwrap();
+        let after = Count::read(&event).unwrap();
         let mut bytes = [0; 24];
         assert!(value.lookup(&[0; 4], &mut bytes, BpfElemFlags::empty()).unwrap());
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());

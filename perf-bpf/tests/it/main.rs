@@ -36,9 +36,9 @@ mod prelude {
     pub(crate) use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
     pub(crate) use perf_bpf::events::*;
-    pub(crate) use perf_bpf::sys::abi::bpf::*;
-    pub(crate) use perf_bpf::sys::{
-        Attr, AttrFlags, Errno, Event, ReadFormat, SampleType, Software, Target, WaitResult, Waker,
+    pub(crate) use perf_bpf::ring::abi::bpf::*;
+    pub(crate) use perf_bpf::ring::{
+        Attr, AttrFlags, Count, Errno, Event, ReadFormat, SampleType, Software, Target, WaitResult, Waker,
     };
     pub(crate) use perf_bpf::*;
 

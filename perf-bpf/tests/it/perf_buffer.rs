@@ -97,7 +97,7 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     let is_over = AtomicBool::new(false);
     let (program, buffer) = (&fixture.program, &mut fixture.buffer);
     // The first records, which nobody reads, overflow a page: the reader may be faster than the others.
-    let unread = sys::page_size() / 48;
+    let unread = ring::sys::page_size() / 48;
     fire_on_all(program, &cpus, unread);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -234,7 +234,7 @@ fn paused_reader_counts_no_losses_and_reads_again_after_resume() {
     let cpus = online();
     fire_on_all(&fixture.program, &cpus, 1);
     fixture.buffer.pause().unwrap();
-    fire_on_all(&fixture.program, &cpus, 2 * sys::page_size() / 48);
+    fire_on_all(&fixture.program, &cpus, 2 * ring::sys::page_size() / 48);
     assert_eq!(fixture.buffer.refresh().unwrap(), RefreshedRings::default());
     assert_eq!(fixture.buffer.read(|_, _| ()).unwrap(), cpus.len() as u64, "written before the pause");
     fixture.buffer.resume().unwrap();

@@ -235,7 +235,7 @@ fn losses_of_a_reader_are_counted_over_refreshes() {
     let mut reader = options.open(fixture.array()).unwrap();
     let mut lost = 0;
     for _ in 0..3 {
-        (0..sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
+        (0..ring::sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
         let (produced, failed) = fixture.counters.produced_and_failed();
         assert!(failed > lost && failed < produced);
         lost = failed;
@@ -279,7 +279,7 @@ fn program_finds_an_empty_slot_a_paused_reader_and_a_full_ring_by_the_errno() {
     reader.pause().unwrap();
     assert!(fails_with(&array, cpu, Errno::EOPNOTSUPP));
     reader.resume().unwrap();
-    (0..sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
+    (0..ring::sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
     assert!(fails_with(&array, cpu, Errno::ENOSPC));
 }
 

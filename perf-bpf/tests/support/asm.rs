@@ -4,7 +4,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-use perf_bpf::sys::abi::bpf::BpfInsn;
+use perf_bpf::ring::abi::bpf::BpfInsn;
 
 /// The return value of a call, and of the program.
 pub(crate) const R0: u8 = 0;

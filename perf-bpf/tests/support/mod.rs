@@ -7,7 +7,7 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use perf_bpf::sys::{Attr, Errno};
+use perf_bpf::ring::{Attr, Errno};
 use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
 
 pub(crate) mod agent;

@@ -1,7 +1,7 @@
 //! Programs that write records, and maps that count what they wrote.
 
 use perf_bpf::events::{CpuList, System};
-use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
+use perf_bpf::ring::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
 use perf_bpf::{
     BpfElemFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, ProgramFd, RingBuf,
 };
@@ -63,7 +63,7 @@ pub(crate) fn try_output(
     has_cookie: bool,
 ) -> Option<ProgramFd> {
     match load_output(prog_type, sink, counters, size, has_cookie) {
-        Err(error) if error.errno() == Some(perf_bpf::sys::Errno::EINVAL) => None,
+        Err(error) if error.errno() == Some(perf_bpf::ring::Errno::EINVAL) => None,
         loaded => permitted(loaded),
     }
 }

@@ -2,7 +2,7 @@ use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use perf_sys::{Attr, EventType, Software};
+use perf_ring::{Attr, EventType, Software};
 
 use crate::names::catalog;
 use crate::names::probe::Probe;
@@ -344,7 +344,7 @@ impl From<NamedEvent> for EventGroup {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{AttrFlags, Software};
+    use perf_ring::{AttrFlags, Software};
 
     use super::*;
 

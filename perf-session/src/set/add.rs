@@ -1,4 +1,4 @@
-use perf_sys::Event;
+use perf_ring::Event;
 
 use super::plan::Plan;
 use super::unit::Unit;

@@ -1,4 +1,4 @@
-use perf_sys::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
+use perf_ring::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
 use super::{EventSetOptions, Inherit, Scope};
@@ -126,7 +126,7 @@ fn with_origin(attr: Attr, is_one_of_several: bool) -> Attr {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::Software;
+    use perf_ring::Software;
 
     use super::*;
     use crate::names::EventSpec;

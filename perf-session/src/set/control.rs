@@ -1,7 +1,7 @@
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use perf_sys::Event;
+use perf_ring::Event;
 
 use super::loss::LossLedger;
 use super::unit::Unit;

@@ -3,7 +3,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use perf_sys::Errno;
+use perf_ring::Errno;
 
 use super::{EventError, Inherit};
 use crate::names::ProbeError;
@@ -17,7 +17,7 @@ pub enum EventSetError {
     /// A call for one event failed.
     Event(EventError),
     /// A call for the rings as a whole failed.
-    Rings(perf_sys::Error),
+    Rings(perf_ring::Error),
     /// A file with the CPUs or threads cannot be used.
     File(FileError),
     /// The options have no events.
@@ -130,7 +130,7 @@ impl EventSetError {
     }
 
     /// Returns the error of the system call, if one failed.
-    pub const fn call(&self) -> Option<&perf_sys::Error> {
+    pub const fn call(&self) -> Option<&perf_ring::Error> {
         match self {
             Self::Event(EventError { error, .. }) | Self::Rings(error) => Some(error),
             _ => None,
@@ -217,7 +217,7 @@ impl fmt::Display for EventSetError {
 }
 
 /// Returns the text of an error without the usual causes.
-pub(super) fn call_and_errno(error: &perf_sys::Error) -> String {
+pub(super) fn call_and_errno(error: &perf_ring::Error) -> String {
     match (error.call(), error.errno()) {
         (Some(call), Some(errno)) => format!("{call}: {errno}"),
         _ => error.to_string(),
@@ -246,9 +246,15 @@ impl From<FileError> for EventSetError {
     }
 }
 
-impl From<perf_sys::Error> for EventSetError {
-    fn from(error: perf_sys::Error) -> Self {
+impl From<perf_ring::Error> for EventSetError {
+    fn from(error: perf_ring::Error) -> Self {
         Self::Rings(error)
+    }
+}
+
+impl From<perf_ring::sys::Error> for EventSetError {
+    fn from(error: perf_ring::sys::Error) -> Self {
+        Self::Rings(error.into())
     }
 }
 
@@ -265,13 +271,14 @@ impl From<EventSetError> for io::Error {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Attr, Call, Software};
+    use perf_ring::sys::Error as SysError;
+    use perf_ring::{Attr, Call, Software};
 
     use super::*;
     use crate::set::Scope;
 
     fn refused() -> EventSetError {
-        let error = perf_sys::Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
+        let error = SysError::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
         let (label, attr) = ("task-clock".into(), Attr::software(Software::TASK_CLOCK));
         EventSetError::Event(EventError::new(label, &attr, Scope::thread(7), false, error))
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::{Attr, Call, Errno, Event, Target};
+use perf_ring::{Attr, Call, Errno, Event, Target};
 
 use super::Scope;
 use super::error::call_and_errno;
@@ -26,7 +26,7 @@ pub struct EventError {
     /// Whether the event is a member of a group, not its leader.
     pub is_member: bool,
     /// The error of the call.
-    pub error: perf_sys::Error,
+    pub error: perf_ring::Error,
     /// The data pages of the ring that was not mapped, 0 if another call failed.
     pub data_pages: usize,
     pub(super) cgroup: Option<Arc<OwnedFd>>,
@@ -44,13 +44,26 @@ impl EventError {
         attr: &Attr,
         scope: Scope,
         is_member: bool,
-        error: perf_sys::Error,
+        error: impl Into<perf_ring::Error>,
     ) -> Self {
-        Self { label, scope, attr: Box::new(*attr), is_member, error, data_pages: 0, cgroup: None }
+        Self {
+            label,
+            scope,
+            attr: Box::new(*attr),
+            is_member,
+            error: error.into(),
+            data_pages: 0,
+            cgroup: None,
+        }
     }
 
     /// Returns the error of a call for an open event.
-    pub(super) fn of(event: &Event, scope: Scope, is_member: bool, error: perf_sys::Error) -> Self {
+    pub(super) fn of(
+        event: &Event,
+        scope: Scope,
+        is_member: bool,
+        error: impl Into<perf_ring::Error>,
+    ) -> Self {
         Self::new(label_of(event), event.attr(), scope, is_member, error)
     }
 
@@ -65,7 +78,7 @@ impl EventError {
         if self.error.call() == Some(Call::Mmap) {
             return explain_mapping(system, &self.error, &self.attr, self.data_pages);
         }
-        let failed = FailedOpen::new(&self.error, &self.attr, self.target());
+        let failed = FailedOpen::new(self.error, &self.attr, self.target());
         // The group is closed, so a trial cannot join it.
         if self.is_member {
             failed.in_group().explain(system)

@@ -1,6 +1,6 @@
 use std::iter;
 
-use perf_sys::{Attr, AttrFlags, Clock, Event};
+use perf_ring::{Attr, AttrFlags, Clock, Event};
 
 use super::loss::monotonic;
 use super::opened::Opened;
@@ -168,7 +168,7 @@ impl EventSet {
     /// [ledger](Self::losses).
     ///
     /// Events that were disabled stay disabled, whether by [`disable`](Self::disable), by
-    /// [`Event::disable`](perf_sys::Event::disable), by `RingSet::disable` of [`rings`](Self::rings), or by
+    /// [`Event::disable`](perf_ring::Event::disable), by `RingSet::disable` of [`rings`](Self::rings), or by
     /// `prctl`: the events of a CPU are enabled again if they were enabled before, and not if they are disabled
     /// on all other CPUs. For a cgroup the kernel does not show this; its events follow the last
     /// [`enable`](Self::enable) or [`disable`](Self::disable) of the set.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Event, ReadFormat, RingSet};
+use perf_ring::{Event, ReadFormat, RingSet};
 
 use crate::names::EventSpec;
 use crate::system::CpuList;
@@ -63,7 +63,7 @@ use rings::Rings;
 /// last is open. Dropping the set closes everything.
 ///
 /// ```
-/// use perf_session::sys::{Attr, AttrFlags, Software};
+/// use perf_session::ring::{Attr, AttrFlags, Software};
 /// use perf_session::{EventSpec, EventSetOptions, EventSetTarget};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -140,7 +140,7 @@ pub struct EventSetEvent<'s> {
 
 impl EventSetEvent<'_> {
     /// Returns the error of a call for this event.
-    fn failed(&self, error: perf_sys::Error) -> EventError {
+    fn failed(&self, error: impl Into<perf_ring::Error>) -> EventError {
         EventError::of(self.event, self.scope, self.is_member, error)
     }
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CString;
 use std::ops::RangeInclusive;
 
-use perf_sys::{RawRecord, Record, RecordType, SampleLayout};
+use perf_ring::{RawRecord, Record, RecordType, SampleLayout};
 
 use super::EventSet;
 use super::target::Inherit;
@@ -14,7 +14,7 @@ use crate::system::{FileError, System, process_of};
 /// A recorder whose output has several parts describes them anew at the start of each part:
 ///
 /// ```no_run
-/// use perf_session::sys::{RawRecord, SampleLayout};
+/// use perf_session::ring::{RawRecord, SampleLayout};
 /// use perf_session::{EventSet, ObservedTasks, System};
 ///
 /// fn begin(set: &EventSet) -> ObservedTasks {
@@ -31,7 +31,7 @@ use crate::system::{FileError, System, process_of};
 /// [system-wide](crate::EventSpec::system_wide) tracepoint that are about the tasks. If its rings are copied first and used last,
 /// after the records of the other rings were noted, the start of each task is known.
 ///
-/// The events need the flag [`TASK`](perf_sys::AttrFlags::TASK), and [`COMM_EXEC`](perf_sys::AttrFlags::COMM_EXEC) for
+/// The events need the flag [`TASK`](perf_ring::AttrFlags::TASK), and [`COMM_EXEC`](perf_ring::AttrFlags::COMM_EXEC) for
 /// threads that execute a program.
 #[derive(Clone, Debug)]
 pub struct ObservedTasks {
@@ -215,8 +215,8 @@ impl EventSet {
 #[cfg(test)]
 mod tests {
     use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
-    use perf_sys::abi::Misc;
-    use perf_sys::{Attr, AttrFlags, SampleType, Software};
+    use perf_ring::abi::Misc;
+    use perf_ring::{Attr, AttrFlags, SampleType, Software};
     use proptest::prelude::*;
 
     use super::*;

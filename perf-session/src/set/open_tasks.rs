@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use perf_sys::Errno;
+use perf_ring::Errno;
 
 use super::opened::Opened;
 use super::plan::PlannedGroup;

@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, Result as SysResult, SampleType, Target};
+use perf_ring::sys::Result as SysResult;
+use perf_ring::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, SampleType, Target};
 
 use super::counts::merge;
 use super::hotplug::Hotplug;
@@ -292,7 +293,7 @@ impl Opened {
 }
 
 /// Returns the fallback of an attr that keeps what the set needs, or the whole attr.
-fn fallback(attr: &perf_sys::Attr, is_allowed: bool) -> AttrFallback {
+fn fallback(attr: &perf_ring::Attr, is_allowed: bool) -> AttrFallback {
     let flags = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC | AttrFlags::SAMPLE_ID_ALL;
     let fallback = AttrFallback::new(attr)
         .keep_flags(flags | AttrFlags::INHERIT_THREAD)

@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perf_sys::Attr;
+use perf_ring::Attr;
 
 use super::plan::Plan;
 use super::user_only::is_refused;
@@ -114,7 +114,7 @@ impl EventSetOptions {
     /// Changes the attrs of all events that were added until now.
     ///
     /// ```
-    /// use perf_session::sys::SampleType;
+    /// use perf_session::ring::SampleType;
     /// use perf_session::{EventSetOptions, System, parse};
     ///
     /// # fn main() -> Result<(), perf_session::ParseError> {
@@ -184,7 +184,7 @@ impl EventSetOptions {
     /// no event or thread can be added. All records have the layout of the event.
     ///
     /// ```no_run
-    /// use perf_session::sys::SampleType;
+    /// use perf_session::ring::SampleType;
     /// use perf_session::{EventSetOptions, System, parse};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

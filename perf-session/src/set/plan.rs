@@ -117,7 +117,7 @@ fn on_same_pmu<'m>(
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Attr, Hardware, Software};
+    use perf_ring::{Attr, Hardware, Software};
 
     use super::*;
     use crate::set::EventSetOptions;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use perf_sys::EventType;
+use perf_ring::EventType;
 
 use super::{EventSetError, EventSetOptions, Inherit};
 use crate::names::{EventSpec, NamedEvent, Probe};

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use perf_sys::{DrainStats, RingSet, SampleLayout, Snapshot, SnapshotRing, WaitResult, Waker};
+use perf_ring::{DrainStats, RingSet, SampleLayout, Snapshot, SnapshotRing, WaitResult, Waker};
 
 use super::loss::LossLedger;
 use super::rings::Rings;
@@ -30,7 +30,7 @@ impl EventSet {
     /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or a number of
     /// wakeup events. For a rare event that never happens. So this wait looks at the rings four times a
     /// second by default, and returns [`Readable`](WaitResult::Readable) if one has records. A tracer that
-    /// wants each record at once sets [`with_wakeup_events(1)`](perf_sys::Attr::with_wakeup_events) in the attr,
+    /// wants each record at once sets [`with_wakeup_events(1)`](perf_ring::Attr::with_wakeup_events) in the attr,
     /// and a short [sort delay](Self::set_sort_delay).
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl EventSet {
     fn wait_by(
         &mut self,
         timeout: Option<Duration>,
-        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<WaitResult>,
+        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_ring::Result<WaitResult>,
     ) -> Result<WaitResult, EventSetError> {
         let interval = self.opened.options.flush_interval;
         let has_target = self.opened.options.target.is_tasks();
@@ -262,7 +262,7 @@ impl EventSet {
     ///
     /// ```no_run
     /// use perf_session::EventSet;
-    /// use perf_session::sys::Layouts;
+    /// use perf_session::ring::Layouts;
     ///
     /// fn read(set: &mut EventSet) -> Result<(), Box<dyn std::error::Error>> {
     ///     let mut table = set.layouts()?;
@@ -288,7 +288,7 @@ impl EventSet {
         Ok((rings, &mut self.rings.ledger))
     }
 
-    /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_sys::Layouts::new).
+    /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_ring::Layouts::new).
     /// After a [`refresh`](Self::refresh) that opened events there are more.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use perf_sys::decode::{Error, Result};
-use perf_sys::{Event, RawRecord, Record, RecordType, SampleLayout, SortedRecord};
+use perf_ring::decode::{Error, Result};
+use perf_ring::{Event, RawRecord, Record, RecordType, SampleLayout, SortedRecord};
 
 use super::rings::EventIndex;
 use super::sample_repair::{Owner, SharedSamples};
@@ -79,7 +79,7 @@ impl<'r> EventSetRecord<'r> {
         if is_foreign { self.shared.find(self.scope()) } else { None }
     }
 
-    /// Returns the record as the [`RingSet`](perf_sys::RingSet) delivers it.
+    /// Returns the record as the [`RingSet`](perf_ring::RingSet) delivers it.
     pub const fn sorted(&self) -> SortedRecord<'r, RingKey> {
         self.record
     }

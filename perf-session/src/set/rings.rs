@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use perf_sys::{Event, RingSet, SnapshotRing};
+use perf_ring::{Event, RingSet, SnapshotRing};
 
 use super::loss::LossLedger;
 use super::opened::Opened;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use perf_sys::{
+use perf_ring::{
     Attr, AttrFlags, Clock, EventType, RawRecord, RecordType, SampleLayout, SampleType, Software,
 };
 
@@ -302,7 +302,7 @@ impl EventSet {
 #[cfg(test)]
 mod tests {
     use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
-    use perf_sys::abi::Misc;
+    use perf_ring::abi::Misc;
     use proptest::prelude::*;
 
     use super::super::loss::LossLedger;

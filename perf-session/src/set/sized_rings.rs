@@ -3,7 +3,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use perf_sys::{Errno, Error, Event, Ring, SnapshotRing};
+use perf_ring::{Errno, Error, Event, Ring, SnapshotRing};
 
 /// The size of rings that were mapped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl From<SizedRingsError> for Error {
     }
 }
 
-/// Keeps the kind of the errno and the whole text; the [`perf_sys::Error`] is inside. The events are dropped.
+/// Keeps the kind of the errno and the whole text; the [`perf_ring::Error`] is inside. The events are dropped.
 impl From<SizedRingsError> for io::Error {
     fn from(error: SizedRingsError) -> Self {
         let kind = Self::from(error.error).kind();
@@ -83,7 +83,7 @@ impl From<SizedRingsError> for io::Error {
 ///
 /// ```
 /// use perf_session::map_largest;
-/// use perf_session::sys::{Attr, Event, Software, Target};
+/// use perf_session::ring::{Attr, Event, Software, Target};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let Ok(event) = Event::open(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
@@ -114,7 +114,7 @@ pub fn map_largest<E: Into<Arc<Event>>>(
 ///
 /// ```no_run
 /// use perf_session::map_largest_ring;
-/// use perf_session::sys::{Attr, Event, Software, Target};
+/// use perf_session::ring::{Attr, Event, Software, Target};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let event = Event::open(&Attr::software(Software::CPU_CLOCK), Target::calling_thread())?;

@@ -1,7 +1,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use perf_sys::Target;
+use perf_ring::Target;
 
 use super::Scope;
 use super::open_tasks::own_tid;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use perf_sys::decode::ReadValues;
-use perf_sys::{Count, Error, Event, ReadFormat};
+use perf_ring::decode::ReadValues;
+use perf_ring::{Count, Error, Event, ReadFormat, read_values};
 
 use super::running::Running;
 use super::{EventError, Scope};
@@ -43,7 +43,7 @@ impl Unit {
         if leader.attr().read_format.contains(ReadFormat::GROUP) {
             return self.read_group(leader);
         }
-        let read = |(index, event): (usize, &Arc<Event>)| match event.read() {
+        let read = |(index, event): (usize, &Arc<Event>)| match Count::read(event) {
             Ok(count) => Ok(Some(count)),
             Err(Error::PinnedFailed) => Ok(None),
             Err(error) => Err(EventError::of(event, self.scope, index != 0, error)),
@@ -54,7 +54,7 @@ impl Unit {
     fn read_group(&self, leader: &Event) -> Result<Vec<Option<Count>>, EventError> {
         let format = leader.attr().read_format;
         let mut words = vec![0; ReadValues::words(format, self.events.len() as u64) as usize];
-        let values = match leader.read_values(&mut words) {
+        let values = match read_values(leader, &mut words) {
             Ok(values) => values,
             Err(Error::PinnedFailed) => return Ok(vec![None; self.events.len()]),
             Err(error) => return Err(EventError::of(leader, self.scope, false, error)),

@@ -1,4 +1,4 @@
-use perf_sys::{AttrFlags, Call, Errno, EventType, Software};
+use perf_ring::{AttrFlags, Call, Errno, EventType, Software};
 
 use super::{EventSet, EventSetError, EventSetOptions};
 use crate::names::expression::Modifiers;
@@ -133,7 +133,7 @@ fn with_user(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Attr, Software};
+    use perf_ring::{Attr, Software};
 
     use super::*;
     use crate::names::parse;

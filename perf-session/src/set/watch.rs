@@ -1,4 +1,4 @@
-use perf_sys::{Attr, AttrFlags, Event, Software, Target};
+use perf_ring::{Attr, AttrFlags, Count, Event, Software, Target};
 
 use super::loss::monotonic;
 use super::{EventError, Scope};
@@ -67,10 +67,10 @@ impl Watch {
     }
 
     fn read(&self) -> Result<u64, EventError> {
-        self.event.read().map(|count| count.value).map_err(|error| self.failed(error))
+        Count::read(&self.event).map(|count| count.value).map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: perf_sys::Error) -> EventError {
+    fn failed(&self, error: impl Into<perf_ring::Error>) -> EventError {
         EventError::of(&self.event, Scope::cpu(self.cpu), false, error)
     }
 }

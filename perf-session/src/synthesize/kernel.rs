@@ -3,7 +3,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
-use perf_sys::abi::CpuMode;
+use perf_ring::abi::CpuMode;
 
 use super::{Synthesizer, build_id};
 use crate::FileError;

@@ -26,8 +26,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use perf_file::feature::BuildId;
-use perf_sys::abi::CpuMode;
-use perf_sys::{Attr, AttrFlags};
+use perf_ring::abi::CpuMode;
+use perf_ring::{Attr, AttrFlags};
 
 use crate::System;
 
@@ -42,7 +42,7 @@ pub use tracing_data::add_tracing_data;
 /// ```
 /// use perf_session::System;
 /// use perf_session::synthesize::Synthesizer;
-/// use perf_session::sys::{Attr, AttrFlags, SampleType, Software};
+/// use perf_session::ring::{Attr, AttrFlags, SampleType, Software};
 ///
 /// let attr = Attr::software(Software::CPU_CLOCK)
 ///     .with_sample_type(SampleType::TID | SampleType::TIME)

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use perf_sys::abi::{CpuMode, NamespaceLink};
+use perf_ring::abi::{CpuMode, NamespaceLink};
 
 use super::{Synthesizer, build_id};
 use crate::{FileError, Mapping, mappings_of, threads_of};
@@ -10,7 +10,7 @@ use crate::{FileError, Mapping, mappings_of, threads_of};
 /// `PROT_READ`.
 const READ: u32 = 1;
 
-/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_sys::abi::NamespaceIndex).
+/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_ring::abi::NamespaceIndex).
 const NAMESPACES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
 
 impl Synthesizer {

@@ -1,9 +1,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use perf_sys::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
-use perf_sys::decode::{Records, Window};
-use perf_sys::{Attr, AttrFlags, SampleType};
+use perf_ring::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
+use perf_ring::decode::{Records, Window};
+use perf_ring::{Attr, AttrFlags, SampleType};
 use zerocopy::IntoBytes;
 
 use crate::Mapping;
@@ -135,7 +135,7 @@ impl SideBand {
     }
 
     /// Appends a `NAMESPACES` record: the namespaces of a task, by
-    /// [`NamespaceIndex`](perf_sys::abi::NamespaceIndex).
+    /// [`NamespaceIndex`](perf_ring::abi::NamespaceIndex).
     pub fn namespaces(&mut self, pid: u32, tid: u32, links: &[NamespaceLink]) {
         // The kernel has 7 kinds.
         let links = links.get(..MAX_LINKS).unwrap_or(links);
@@ -202,8 +202,8 @@ fn push_text(words: &mut Vec<u64>, text: &[u8], max: usize) {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::Software;
-    use perf_sys::decode::{MappedFile, RawRecord, Record, SampleLayout};
+    use perf_ring::Software;
+    use perf_ring::decode::{MappedFile, RawRecord, Record, SampleLayout};
 
     use super::*;
 

@@ -5,8 +5,8 @@ use perf_file::feature::{FormatText, TracingData};
 use perf_file::format::Feature;
 use perf_file::writer::Features;
 use perf_file::{ByteOrder, FeatureData};
-use perf_sys::decode::{Record, SampleLayout, Window};
-use perf_sys::{SampleType, Software};
+use perf_ring::decode::{Record, SampleLayout, Window};
+use perf_ring::{SampleType, Software};
 use zerocopy::FromBytes;
 
 use super::*;
@@ -180,7 +180,7 @@ fn tracing_data_has_the_formats_of_the_tracepoints() {
     add_tracing_data(&mut features, tree.system(), &[9, 1, 77, 76, 99]).unwrap();
     let data = TracingData::parse(features.get(Feature::TRACING_DATA).unwrap(), 0).unwrap();
     assert_eq!([data.version, data.header_page, data.header_event], [&b"0.6"[..], b"PAGE", b"EVENT"]);
-    assert_eq!((data.order, data.page_size as usize), (ByteOrder::NATIVE, perf_sys::page_size()));
+    assert_eq!((data.order, data.page_size as usize), (ByteOrder::NATIVE, perf_ring::sys::page_size()));
     assert_eq!(usize::from(data.long_size), size_of::<usize>());
     assert!(data.ftrace.iter().eq([FormatText(b"FUNCTION")]));
     let systems: Vec<_> =
@@ -215,7 +215,7 @@ fn namespaces_of_each_thread_are_recorded_on_demand() {
     let mut synthesizer = Synthesizer::new(tree.system(), &attr);
     assert!(synthesizer.process(7));
     let file = fs::metadata(tree.system().path("/proc/7/task/7/ns/net")).unwrap();
-    let link = |dev, inode| Some(perf_sys::abi::NamespaceLink { dev, inode });
+    let link = |dev, inode| Some(perf_ring::abi::NamespaceLink { dev, inode });
     let expected = [
         "fork 7 1 7 1".to_owned(),
         format!("namespaces 7 7 {:?}", link(file.dev(), file.ino())),
@@ -270,7 +270,7 @@ fn functions_of_programs_have_the_names_of_kallsyms() {
         "ksymbol ffffffffc0001000 64 bpf_prog_0102_main",
         "ksymbol ffffffffc0002000 64 bpf_prog_01020304050607ab_main",
         "program 9 [1, 2, 3, 4, 5, 6, 7, ab]",
-        &format!("ksymbol ffffffffc0003000 {} bpf_trampoline_5", perf_sys::page_size()),
+        &format!("ksymbol ffffffffc0003000 {} bpf_trampoline_5", perf_ring::sys::page_size()),
     ];
     assert_eq!(lines(&synthesizer), expected);
 

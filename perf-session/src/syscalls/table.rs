@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use perf_sys::decode::tracepoint::FormatError;
+use perf_ring::decode::tracepoint::FormatError;
 
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
@@ -91,7 +91,7 @@ impl SyscallTable {
     }
 
     /// Returns the filter by which both tracepoints of [`SyscallTracepoints`](super::SyscallTracepoints) hit for these
-    /// calls only, for [`Event::set_filter`](perf_sys::Event::set_filter).
+    /// calls only, for [`Event::set_filter`](perf_ring::Event::set_filter).
     pub fn filter(numbers: &[i64]) -> String {
         let mut numbers = numbers.to_vec();
         if numbers.contains(&RT_SIGRETURN) {

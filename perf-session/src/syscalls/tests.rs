@@ -1,4 +1,4 @@
-use perf_sys::decode::tracepoint::Format;
+use perf_ring::decode::tracepoint::Format;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,6 +1,6 @@
-use perf_sys::decode::Layout;
-use perf_sys::decode::tracepoint::{ArrayField, FormatError, IntegerField};
-use perf_sys::{Sample, SampleType};
+use perf_ring::decode::Layout;
+use perf_ring::decode::tracepoint::{ArrayField, FormatError, IntegerField};
+use perf_ring::{Sample, SampleType};
 
 use super::{SyscallHit, SyscallStep};
 use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
@@ -10,7 +10,7 @@ use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 /// Two events instead of the 700 of the category `syscalls`, which take half a minute to close.
 ///
 /// ```no_run
-/// use perf_session::sys::Record;
+/// use perf_session::ring::Record;
 /// use perf_session::{
 ///     EventSetOptions, EventSetTarget, SyscallJoiner, SyscallTable, SyscallTracepoints, System, Tracefs,
 /// };

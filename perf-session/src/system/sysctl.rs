@@ -24,7 +24,7 @@ impl System {
     }
 
     /// Returns `kernel.perf_event_max_stack`: the largest number of frames of a callchain (since Linux
-    /// 4.7). It limits [`Attr::with_max_stack`](crate::sys::Attr::with_max_stack).
+    /// 4.7). It limits [`Attr::with_max_stack`](crate::ring::Attr::with_max_stack).
     ///
     /// # Errors
     ///

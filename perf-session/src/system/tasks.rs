@@ -62,7 +62,7 @@ impl Mapping {
 
 /// Returns the mappings of process `pid`, by their addresses.
 ///
-/// Read it after the events with [`MMAP2`](perf_sys::AttrFlags::MMAP2) are enabled: then each mapping is in the
+/// Read it after the events with [`MMAP2`](perf_ring::AttrFlags::MMAP2) are enabled: then each mapping is in the
 /// list, in a record, or in both.
 ///
 /// # Errors

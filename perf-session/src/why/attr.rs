@@ -1,6 +1,6 @@
 //! Rules of the event's type that need no file.
 
-use perf_sys::{
+use perf_ring::{
     Attr, AttrFlags, BranchSampleType, BreakpointType, Clock, EventType, Hardware, ReadFormat, SampleType,
 };
 

@@ -1,4 +1,5 @@
-use perf_sys::{
+use perf_ring::sys::Error as SysError;
+use perf_ring::{
     Attr, AttrFlags, Call, Errno, Error, Event, EventType, OpenOptions, SampleType, Software, Target,
 };
 
@@ -11,23 +12,23 @@ use crate::system::{Privileges, System};
 /// Where the cause is unknown, the diagnosis says so and has the usual causes of the errno.
 ///
 /// ```
-/// use perf_session::sys::{Attr, Event, Hardware, Target};
+/// use perf_session::ring::{Attr, Event, Hardware, Target};
 /// use perf_session::{System, explain};
 ///
 /// let attr = Attr::hardware(Hardware::CPU_CYCLES);
 /// let target = Target::calling_thread();
 /// if let Err(error) = Event::open(&attr, target) {
-///     println!("{}", explain(&System::new(), &error, &attr, target));
+///     println!("{}", explain(&System::new(), error, &attr, target));
 /// }
 /// ```
-pub fn explain(system: &System, error: &Error, attr: &Attr, target: Target<'_>) -> Diagnosis {
+pub fn explain(system: &System, error: impl Into<Error>, attr: &Attr, target: Target<'_>) -> Diagnosis {
     FailedOpen::new(error, attr, target).explain(system)
 }
 
 /// A failed open: the error and the arguments of the call.
 #[derive(Clone, Copy, Debug)]
 pub struct FailedOpen<'a> {
-    error: &'a Error,
+    error: Error,
     attr: &'a Attr,
     target: Target<'a>,
     in_group: bool,
@@ -35,8 +36,8 @@ pub struct FailedOpen<'a> {
 
 impl<'a> FailedOpen<'a> {
     /// Returns the failed open of an event without a group.
-    pub const fn new(error: &'a Error, attr: &'a Attr, target: Target<'a>) -> Self {
-        Self { error, attr, target, in_group: false }
+    pub fn new(error: impl Into<Error>, attr: &'a Attr, target: Target<'a>) -> Self {
+        Self { error: error.into(), attr, target, in_group: false }
     }
 
     /// Sets that the event was to join a group.
@@ -53,24 +54,26 @@ impl<'a> FailedOpen<'a> {
     /// Explains the failure and opens further events by `open`, with a part of the attr, another target or
     /// without the group. The events are closed at once. [`trial_of`] is an `open` that makes the system
     /// call.
-    pub fn explain_by_trial(
+    pub fn explain_by_trial<E: Into<Error>>(
         &self,
         system: &System,
-        mut open: impl FnMut(Trial<'_>) -> Result<(), Error>,
+        mut open: impl FnMut(Trial<'_>) -> Result<(), E>,
     ) -> Diagnosis {
-        self.explain_with(system, Some(&mut open))
+        self.explain_with(system, Some(&mut |trial| open(trial).map_err(E::into)))
     }
 
     fn explain_with<'b>(&'b self, system: &'b System, trial: Option<Open<'b>>) -> Diagnosis {
         let Self { error, attr, target, in_group } = *self;
-        match *error {
-            Error::AttrSize { kernel, .. } => limit::attr_size(attr, kernel).with_errno(error.errno()),
-            ref error if error.call() == Some(Call::PerfEventOpen) => {
-                let case = Case { trial, errno: error.errno(), ..Case::new(system, attr, target, in_group) };
-                rules::explain(case, error)
+        match error {
+            Error::Sys(SysError::AttrSize { kernel, .. }) => {
+                limit::attr_size(attr, kernel).with_errno(error.errno())
             }
-            Error::System { call: Call::Mmap, .. } => map::explain_mapping(system, error, attr, 0),
-            ref error => argument::explain(error),
+            error if error.call() == Some(Call::PerfEventOpen) => {
+                let case = Case { trial, errno: error.errno(), ..Case::new(system, attr, target, in_group) };
+                rules::explain(case, &error)
+            }
+            error if error.call() == Some(Call::Mmap) => map::explain_mapping(system, &error, attr, 0),
+            error => argument::explain(&error),
         }
     }
 }
@@ -96,7 +99,7 @@ pub fn trial_of(leader: Option<&Event>) -> impl FnMut(Trial<'_>) -> Result<(), E
             Some(leader) => options.leader(leader),
             None => options,
         };
-        options.open(trial.attr, trial.target).map(drop)
+        Ok(options.open(trial.attr, trial.target).map(drop)?)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use perf_sys::{Attr, AttrFlags, Errno, Error, Hardware, Software};
+use perf_ring::{Attr, AttrFlags, Errno, Error, Hardware, Software};
 
 /// The event that was opened: CPU cycles, or the CPU clock where the machine or the user's permissions have
 /// no cycles.
@@ -40,7 +40,7 @@ impl<T> fmt::Display for CpuEvent<T> {
 ///
 /// ```
 /// use perf_session::cpu_event;
-/// use perf_session::sys::{Attr, AttrFlags, Event, Target};
+/// use perf_session::ring::{Attr, AttrFlags, Event, Target};
 ///
 /// let attr = Attr::default().with_frequency(99).with_flags(AttrFlags::EXCLUDE_KERNEL);
 /// match cpu_event(&attr, 10_101_010, |attr| Event::open(attr, Target::calling_thread())) {
@@ -52,11 +52,12 @@ impl<T> fmt::Display for CpuEvent<T> {
 /// # Errors
 ///
 /// Any other errno of the cycles, such as `EMFILE`, and any error of the clock.
-pub fn cpu_event<T>(
+pub fn cpu_event<T, E: Into<Error>>(
     attr: &Attr,
     clock_period: u64,
-    mut open: impl FnMut(&Attr) -> Result<T, Error>,
+    mut open: impl FnMut(&Attr) -> Result<T, E>,
 ) -> Result<CpuEvent<T>, Error> {
+    let mut open = |attr: &Attr| open(attr).map_err(E::into);
     let event = |source: Attr| Attr { kind: source.kind, config: source.config, ..*attr };
     let cycles = event(Attr::hardware(Hardware::CPU_CYCLES));
     let refused = match open(&cycles) {
@@ -80,12 +81,13 @@ fn has_no_cycles(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Call, EventType};
+    use perf_ring::sys::Error as SysError;
+    use perf_ring::{Call, EventType};
 
     use super::*;
 
     fn refuse(errno: Errno) -> Error {
-        Error::System { call: Call::PerfEventOpen, errno }
+        Error::Sys(SysError::System { call: Call::PerfEventOpen, errno })
     }
 
     /// Opens nothing but clocks; cycles fail with `errno`.
@@ -134,7 +136,7 @@ mod tests {
     #[test]
     fn cycles_are_taken_where_they_open() {
         let attr = Attr::default().with_period(1000);
-        let opened = cpu_event(&attr, 77, |attr| Ok(attr.sample_period)).unwrap();
+        let opened = cpu_event(&attr, 77, |attr| Ok::<_, Error>(attr.sample_period)).unwrap();
         assert_eq!((opened.value, opened.is_cycles(), opened.to_string().as_str()), (1000, true, "cycles"));
     }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use perf_sys::{Attr, Errno};
+use perf_ring::{Attr, Errno};
 
 use super::Field;
 use crate::system::FileError;

@@ -1,7 +1,7 @@
 use core::mem::offset_of;
 use std::fmt;
 
-use perf_sys::{Attr, AttrFlags, BranchSampleType, Clock, SampleType};
+use perf_ring::{Attr, AttrFlags, BranchSampleType, Clock, SampleType};
 
 /// A field of the attr, or the target or filter that comes with it.
 #[derive(Clone, Copy)]
@@ -138,7 +138,7 @@ impl Eq for Field {}
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{BreakpointLen, BreakpointType, Software};
+    use perf_ring::{BreakpointLen, BreakpointType, Software};
 
     use super::*;
 

@@ -1,4 +1,4 @@
-use perf_sys::{Attr, Errno, EventType, Target};
+use perf_ring::{Attr, Errno, EventType, Target};
 
 use super::case::Case;
 use super::pmu::pmu_of;
@@ -6,7 +6,7 @@ use super::rules::{Found, certain};
 use super::{Cause, Diagnosis, Field};
 use crate::system::System;
 
-/// Returns the reason why [`Event::set_filter`](perf_sys::Event::set_filter) would fail, without the call: the
+/// Returns the reason why [`Event::set_filter`](perf_ring::Event::set_filter) would fail, without the call: the
 /// event takes no filter, or the PMU has fewer address filters (`nr_addr_filters`) than the text has entries. `None`
 /// if nothing is wrong; a file that cannot be read is [`Cause::Unchecked`].
 ///
@@ -40,7 +40,7 @@ fn address_filters(case: &Case<'_>, filter: &str) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::Software;
+    use perf_ring::Software;
 
     use super::*;
     use crate::system::tree::Tree;

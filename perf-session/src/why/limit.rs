@@ -1,6 +1,6 @@
 //! Limits of the process and the system.
 
-use perf_sys::{Attr, AttrFlags, EventType, SampleType};
+use perf_ring::{Attr, AttrFlags, EventType, SampleType};
 
 use super::case::Case;
 use super::rules::Found;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Attr, AttrFlags, Call, Errno, Error, Event, Refused};
+use perf_ring::sys::Error as SysError;
+use perf_ring::{Attr, AttrFlags, Call, Errno, Error, Event, Refused};
 
 use super::{Cause, Diagnosis, Evidence, argument};
 use crate::system::{MemlockLimit, System};
@@ -11,7 +12,7 @@ use crate::system::{MemlockLimit, System};
 /// values, a number of pages that is no power of two, an inherited event on any CPU.
 ///
 /// ```
-/// use perf_session::sys::{Attr, Event, Ring, Software, Target};
+/// use perf_session::ring::{Attr, Event, Ring, Software, Target};
 /// use perf_session::{System, explain_map};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +36,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
 }
 
 fn reason(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Diagnosis {
-    let Error::System { call: Call::Mmap, errno } = error else {
+    let Error::Sys(SysError::System { call: Call::Mmap, errno }) = error else {
         return argument::explain(error);
     };
     match *errno {

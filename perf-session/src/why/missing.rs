@@ -1,6 +1,6 @@
 //! `ENOENT`: PMUs and events that this machine does not have.
 
-use perf_sys::{Errno, EventType, Software, Target};
+use perf_ring::{Errno, EventType, Software, Target};
 
 use super::case::{Case, Trial, errno_of};
 use super::pmu::{pmu_of, type_of};

@@ -1,7 +1,7 @@
 //! Why an event does not open, and what to do. One table of rules ([`rules`]) is checked before the open and explains
 //! the errno after it; the fallback of attrs drops what the kernel or the PMU does not accept.
 
-use perf_sys::AttrFlags;
+use perf_ring::AttrFlags;
 
 mod argument;
 mod attr;

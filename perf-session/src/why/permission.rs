@@ -1,6 +1,6 @@
 //! Permissions: the paranoid level, capabilities, users, seccomp filters and lockdown.
 
-use perf_sys::{AttrFlags, BranchSampleType, EventType, SampleType};
+use perf_ring::{AttrFlags, BranchSampleType, EventType, SampleType};
 
 use super::case::Case;
 use super::pmu::{known_pmu, type_of};

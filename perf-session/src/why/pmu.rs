@@ -1,6 +1,6 @@
 //! Rules of the PMU that an attr selects.
 
-use perf_sys::{Attr, AttrFlags, EventType, SampleType};
+use perf_ring::{Attr, AttrFlags, EventType, SampleType};
 
 use super::case::Case;
 use super::rules::Found;

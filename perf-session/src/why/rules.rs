@@ -2,8 +2,8 @@
 
 #![allow(clippy::redundant_closure_for_method_calls)] // a method path has too narrow a lifetime
 
-use perf_sys::abi::AuxAction;
-use perf_sys::{
+use perf_ring::abi::AuxAction;
+use perf_ring::{
     Attr, AttrFlags, BranchSampleType, BreakpointType, Errno, Error, EventType, ReadFormat, SampleType,
     StackSize, Target,
 };
@@ -332,7 +332,7 @@ impl Rule {
 /// [`AttrFallback`](crate::AttrFallback) for those.
 ///
 /// ```
-/// use perf_session::sys::{Attr, SampleType, Software, Target};
+/// use perf_session::ring::{Attr, SampleType, Software, Target};
 /// use perf_session::{System, check};
 ///
 /// let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::REGS_USER);

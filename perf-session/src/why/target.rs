@@ -1,6 +1,6 @@
 //! CPUs, threads, cgroups and group leaders.
 
-use perf_sys::Errno;
+use perf_ring::Errno;
 
 use super::case::{Case, errno_of};
 use super::rules::Found;

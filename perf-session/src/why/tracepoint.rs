@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use perf_sys::EventType;
+use perf_ring::EventType;
 
 use super::case::Case;
 use super::{Cause, Diagnosis, Evidence};

@@ -1,6 +1,6 @@
 //! Reasons that are found by opening the event with less: the group, the guilty part of the attr, the target.
 
-use perf_sys::{Attr, Target};
+use perf_ring::{Attr, Target};
 
 use super::case::{Case, Trial};
 use super::fallback::{AttrFallback, DroppedFeature, steps};

@@ -3,7 +3,7 @@
 
 use crate::support::explain::OWN;
 use crate::support::skip;
-use perf_session::sys::{
+use perf_session::ring::{
     Attr, AttrFlags, Clock, Event, Record, Ring, SampleLayout, SampleType, Software, Target,
 };
 use perf_session::{ClockError, ClockLine, ClockPair, CpuList, PerfClock, System, TimeSource, choose_clock};
@@ -129,7 +129,7 @@ fn perf_clock_and_its_parameters_agree() {
     };
     let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let event = Event::open(&attr, Target::calling_thread()).unwrap();
-    let counter = perf_session::sys::RdpmcCounter::map(&event).unwrap();
+    let counter = perf_session::ring::RdpmcCounter::map(&event).unwrap();
     let Some(conversion) = counter.time_conversion() else {
         return eprintln!("skipped: this machine does not offer the parameters of the clock");
     };

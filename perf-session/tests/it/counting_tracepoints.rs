@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::support::set::{open_or_skip, skip_tracepoint};
-use perf_session::sys::{Record, SampleType};
+use perf_session::ring::{Record, SampleType};
 use perf_session::{EventSet, EventSetOptions, EventSetTarget, System, Tracefs, parse};
 
 /// The samples of one event.

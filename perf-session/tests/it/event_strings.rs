@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use perf_session::sys::{AttrFlags, Event, EventType, Target};
+use perf_session::ring::{AttrFlags, Count, Event, EventType, Target};
 use perf_session::{EventSpec, Pmu, System, Tracefs, TracefsError, catalog, parse, parse_event};
 
 use crate::support::event::open_or_skip;
@@ -27,7 +27,7 @@ fn every_software_event_opens_by_each_of_its_names() {
             let Some(opened) = open(name) else { continue };
             assert_eq!((opened.attr().kind, opened.attr().config), (EventType::SOFTWARE, event.event().0));
             opened.enable().unwrap();
-            opened.read().unwrap();
+            Count::read(&opened).unwrap();
         }
     }
 }
@@ -44,7 +44,7 @@ fn breakpoint_counts_each_store_to_its_address() {
     }
     event.disable().unwrap();
     WATCHED.store(2, Ordering::SeqCst);
-    assert_eq!(event.read().unwrap().value, 100);
+    assert_eq!(Count::read(&event).unwrap().value, 100);
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn time_stamp_counter_advances() {
     }
     let Some(event) = open("msr/tsc/") else { return };
     event.enable().unwrap();
-    let first = event.read().unwrap().value;
+    let first = Count::read(&event).unwrap().value;
     // One more read is enough; a counter that stands still must not hang the test.
-    assert!((0..1 << 20).any(|_| event.read().unwrap().value > first));
+    assert!((0..1 << 20).any(|_| Count::read(&event).unwrap().value > first));
 }
 
 #[test]

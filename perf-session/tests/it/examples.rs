@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::set::{open_or_skip, skip_tracepoint, software};
 use crate::support::skip;
-use perf_session::sys::Software;
+use perf_session::ring::Software;
 use perf_session::{EventSetOptions, TracefsError};
 
 #[test]
@@ -42,7 +42,7 @@ fn top_finds_the_file_of_code_that_was_mapped_before() {
 #[cfg(feature = "synthesize")]
 #[test]
 fn recorded_file_has_samples_and_mappings_of_the_command() {
-    use perf_session::sys::RecordType;
+    use perf_session::ring::RecordType;
 
     let path = std::env::temp_dir().join(format!("record_file-{}", std::process::id()));
     let mut busy = Command::new("sh");

@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 use std::process::Command;
 
 use crate::support::explain::{OWN, assert_explains, assert_refused, may_open, refused};
-use perf_session::sys::{
+use perf_session::ring::sys::Error as SysError;
+use perf_session::ring::{
     Attr, AttrFlags, Call, Errno, Error, Event, EventType, Hardware, OpenOptions, Ring, SampleType, Target,
 };
 use perf_session::{AttrFallback, Cause, FailedOpen, Pmu, System, check, explain_map, trial_of};
@@ -103,7 +104,7 @@ fn field_after_the_kernels_attr_is_named() {
         return;
     }
     match refused(&OWN.with_config4(1), me()) {
-        Some((error @ Error::AttrSize { .. }, explanation)) => {
+        Some((error @ Error::Sys(SysError::AttrSize { .. }), explanation)) => {
             assert_eq!(error.errno(), Some(Errno::E2BIG));
             assert_explains(&explanation, Cause::AttrSize, &["config4", "bytes; that of the attr is 144"]);
         }
@@ -130,7 +131,7 @@ fn clock_that_only_software_events_have_is_named() {
     if !may_open() {
         return;
     }
-    let attr = Attr::breakpoint_execute(0x1000).with_clock(perf_session::sys::Clock::TAI);
+    let attr = Attr::breakpoint_execute(0x1000).with_clock(perf_session::ring::Clock::TAI);
     match refused(&attr.with_flags(AttrFlags::EXCLUDE_KERNEL), me()) {
         Some((error, explanation)) if error.errno() == Some(Errno::EINVAL) => {
             assert_explains(&explanation, Cause::Rule, &["MONOTONIC", "attr.clockid: TAI"]);
@@ -146,7 +147,7 @@ fn sibling_of_another_cpu_is_named() {
     }
     let leader = Event::open(&OWN, me()).unwrap();
     let error = OpenOptions::new().leader(&leader).open(&OWN, me().on_cpu(0)).unwrap_err();
-    let failed = FailedOpen::new(&error, &OWN, me().on_cpu(0)).in_group();
+    let failed = FailedOpen::new(error, &OWN, me().on_cpu(0)).in_group();
     let explanation = failed.explain_by_trial(&System::new(), trial_of(Some(&leader)));
     assert_explains(&explanation, Cause::Leader, &["same target", "without the group: accepted"]);
 }
@@ -188,7 +189,7 @@ fn what_the_check_refuses_the_kernel_refuses_too() {
         OWN.with_flags(AttrFlags::all() - AttrFlags::KNOWN),
         OWN.with_period(1 << 63),
         OWN.with_flags(AttrFlags::INHERIT_THREAD),
-        OWN.with_branch_sample_type(perf_session::sys::BranchSampleType::ANY),
+        OWN.with_branch_sample_type(perf_session::ring::BranchSampleType::ANY),
         OWN,
         OWN.with_frequency(1),
         OWN.with_sample_type(SampleType::IP | SampleType::TID),
@@ -196,7 +197,7 @@ fn what_the_check_refuses_the_kernel_refuses_too() {
     for attr in attrs {
         let checked = check(&System::new(), &attr, me(), false);
         let error = Event::open(&attr, me()).err();
-        let errno = error.as_ref().and_then(Error::errno);
+        let errno = error.as_ref().and_then(SysError::errno);
         let found = checked.first().map(|reason| reason.errno().unwrap());
         assert_eq!(found, errno, "{checked:?} {error:?}");
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::support::set::{open_or_skip, skip_tracepoint, software, switch, switches};
 use crate::support::skip;
-use perf_session::sys::{RecordType, Software};
+use perf_session::ring::{RecordType, Software};
 use perf_session::{EventSetOptions, EventSetTarget, LossKind, Scope, TracefsError};
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::set::{Tree, open_or_skip, refused, software, switch, switches};
-use perf_session::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
+use perf_session::ring::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
 use perf_session::{
     Cause, CpuList, EventCounts, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget,
     EventSpec, NamedEvent, Refreshed, Scope, System,
@@ -176,7 +176,7 @@ fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
         assert!(!event.event.attr().flags.contains(flag));
     }
     let error = refused(options);
-    assert_eq!(error.call().and_then(perf_session::sys::Error::errno), Some(Errno::EINVAL), "{error}");
+    assert_eq!(error.call().and_then(perf_session::ring::Error::errno), Some(Errno::EINVAL), "{error}");
 }
 
 #[test]

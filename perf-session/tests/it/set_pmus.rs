@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::support::set::{open_or_skip, refused, software, switch};
-use perf_session::sys::Software;
+use perf_session::ring::Software;
 use perf_session::{
     CpuList, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, Scope, System, parse,
 };

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::set::{open_or_skip, sideband, software, switch, switches, tid};
-use perf_session::sys::decode::Window;
-use perf_session::sys::{AttrFlags, Layouts, Record, SampleType, Software};
+use perf_session::ring::decode::Window;
+use perf_session::ring::{AttrFlags, Layouts, Record, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System, parse};
 
 #[test]
@@ -199,7 +199,7 @@ fn rings_are_read_each_by_itself_with_the_ledger() {
     let Some(mut set) = open_or_skip(EventSetOptions::new().events(events).ring_pages(1)) else { return };
     set.enable().unwrap();
     // Each record has 16 bytes at least. The records are those of all threads, also of the other tests.
-    switch(perf_session::sys::page_size() as u64 / 4);
+    switch(perf_session::ring::sys::page_size() as u64 / 4);
     set.disable().unwrap();
     let mut table = set.layouts().unwrap();
     assert_eq!(table.len(), set.events().count());

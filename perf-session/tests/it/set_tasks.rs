@@ -12,8 +12,8 @@ use std::time::Duration;
 use crate::support::set::{
     PATIENCE, open_or_skip, refused, sideband, skip_tracepoint, software, switch, switched, switches, tid,
 };
-use perf_session::sys::decode::Error;
-use perf_session::sys::{
+use perf_session::ring::decode::Error;
+use perf_session::ring::{
     Attr, AttrFlags, EventType, Record, RecordType, SampleLayout, SampleType, Software, WaitResult,
 };
 use perf_session::{
@@ -402,10 +402,9 @@ fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
     assert!(found.iter().any(|tid| of_others(&tid)), "{found:?}: {tasks:?}");
     assert!(set.events().all(|open| (open.index == 2) == open.scope.thread_id().is_none()));
     assert_eq!(set.ring_size().unwrap().data_pages, 64);
-    let pages =
-        set.rings().unwrap().iter().map(|(key, ring)| {
-            (key.scope().is_system_wide(), ring.data_size() / perf_session::sys::page_size())
-        });
+    let pages = set.rings().unwrap().iter().map(|(key, ring)| {
+        (key.scope().is_system_wide(), ring.data_size() / perf_session::ring::sys::page_size())
+    });
     assert!(pages.into_iter().all(|(is_wide, pages)| pages == if is_wide { 16 } else { 64 }));
 }
 

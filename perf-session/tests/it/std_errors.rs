@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::io::{self, ErrorKind};
 
-use perf_session::sys::{Attr, EventType, Target};
+use perf_session::ring::{Attr, EventType, Target};
 use perf_session::{AttrFallback, CpuList, CpuListError, Pmu, PmuTerm, Probe, System, Tracefs, parse};
 
 /// Converts, and checks that text and error are kept.
@@ -47,7 +47,7 @@ fn errors_of_texts_are_invalid_input() {
 fn errors_of_a_fallback_have_the_errno_of_the_last_call() {
     let attr = Attr::new(EventType(0x7fff_ffff), 0);
     let opened =
-        AttrFallback::new(&attr).open(|attr| perf_session::sys::Event::open(attr, Target::calling_thread()));
+        AttrFallback::new(&attr).open(|attr| perf_session::ring::Event::open(attr, Target::calling_thread()));
     let error = opened.unwrap_err();
     let raw = error.raw_os_error();
     assert!(raw.is_some(), "{error}");

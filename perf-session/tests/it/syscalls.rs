@@ -2,7 +2,7 @@
 
 use std::os::unix::process::parent_id;
 
-use perf_session::sys::{Errno, Record};
+use perf_session::ring::{Errno, Record};
 use perf_session::{
     EventSetOptions, EventSetTarget, Syscall, SyscallJoiner, SyscallSummary, SyscallTable,
     SyscallTracepoints, System, Tracefs, TracefsError,

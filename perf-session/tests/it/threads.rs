@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::support::set::{open_or_skip, skip_tracepoint, software};
-use perf_session::sys::Software;
+use perf_session::ring::Software;
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System, Tracefs, threads_of};
 
 /// Set in the environment of the child process.
@@ -156,7 +156,7 @@ fn process_with_rings_is_sampled_on_all_cpus() {
     set.disable().unwrap();
     let mut found = [0, 0];
     set.flush_sorted(|record| {
-        if let Ok(perf_session::sys::Record::Sample(sample)) = record.decode() {
+        if let Ok(perf_session::ring::Record::Sample(sample)) = record.decode() {
             for (found, tid) in found.iter_mut().zip(tids) {
                 *found += u32::from(sample.tid() == Some(tid));
             }

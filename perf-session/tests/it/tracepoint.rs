@@ -1,6 +1,6 @@
 //! Tracepoints by name, and their payloads by the names of fields.
 
-use perf_session::sys::{Attr, AttrFlags, Record, Ring, SampleLayout, SampleType, Target};
+use perf_session::ring::{Attr, AttrFlags, Record, Ring, SampleLayout, SampleType, Target};
 use perf_session::{System, Tracefs, TracefsError};
 
 use crate::support::event::open_or_skip;

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use crate::support::set::{open_or_skip, switch, tid};
-use perf_session::sys::{Attr, AttrFlags, Event, Record, RingSet, SampleType, Software, Target};
+use perf_session::ring::{Attr, AttrFlags, Count, Event, Record, RingSet, SampleType, Software, Target};
 use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, LossLedger, RingKey, Scope, System,
     map_largest_ring,
@@ -23,7 +23,7 @@ trait Sampler {
 }
 
 fn tid_of(
-    record: perf_session::sys::decode::Result<Record<'_, &perf_session::sys::SampleLayout>>,
+    record: perf_session::ring::decode::Result<Record<'_, &perf_session::ring::SampleLayout>>,
 ) -> Option<u32> {
     match record {
         Ok(Record::Sample(sample)) => sample.tid(),
@@ -84,7 +84,7 @@ impl Sampler for Threads {
 
     fn ledger(&mut self) -> io::Result<&LossLedger> {
         for (key, ring) in self.rings.iter() {
-            let lost = ring.event().read()?.lost.unwrap_or(0);
+            let lost = Count::read(ring.event())?.lost.unwrap_or(0);
             self.ledger.note_read_lost(key.scope(), ring.event().to_string().into(), lost);
         }
         Ok(&self.ledger)
@@ -129,7 +129,7 @@ fn process_and_threads_are_sampled_by_one_trait() {
 
 #[test]
 fn refused_set_is_one_line_for_a_log() {
-    let missing = Attr::new(perf_session::sys::EventType::SOFTWARE, 1 << 40);
+    let missing = Attr::new(perf_session::ring::EventType::SOFTWARE, 1 << 40);
     let missing = missing.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
     let options =
         EventSetOptions::new().event(EventSpec::new(missing)).target(EventSetTarget::calling_thread());

@@ -1,7 +1,7 @@
 //! Single events.
 
 use perf_session::EventSpec;
-use perf_session::sys::{Errno, Event, Target};
+use perf_session::ring::{Errno, Event, Target};
 
 use super::{skip, skip_in_any_case};
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use perf_session::sys::{Attr, AttrFlags, Errno, Error, Event, Software, Target};
+use perf_session::ring::{Attr, AttrFlags, Errno, Error, Event, Software, Target};
 use perf_session::{Cause, Diagnosis, FailedOpen, System, trial_of};
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
@@ -30,8 +30,8 @@ pub(crate) fn may_open() -> bool {
 
 /// Opens the event, which must fail, and explains that by trial. `None` if the kernel accepts it.
 pub(crate) fn refused(attr: &Attr, target: Target<'_>) -> Option<(Error, Diagnosis)> {
-    let error = Event::open(attr, target).err()?;
-    let failed = FailedOpen::new(&error, attr, target);
+    let error = Error::from(Event::open(attr, target).err()?);
+    let failed = FailedOpen::new(error, attr, target);
     Some((error, failed.explain_by_trial(&System::new(), trial_of(None))))
 }
 

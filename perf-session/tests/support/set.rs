@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use perf_session::sys::{Attr, AttrFlags, Errno, SampleType, Software};
+use perf_session::ring::{Attr, AttrFlags, Errno, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSpec, TracefsError};
 
 use super::{skip, skip_in_any_case};
@@ -22,7 +22,7 @@ pub(crate) fn open_or_skip(options: EventSetOptions) -> Option<EventSet> {
         Ok(set) => return Some(set),
         Err(error) => error,
     };
-    match error.call().and_then(perf_session::sys::Error::errno) {
+    match error.call().and_then(perf_session::ring::Error::errno) {
         Some(Errno::ENOENT | Errno::EOPNOTSUPP) => skip_in_any_case(error),
         Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS) => skip(error),
         _ => panic!("{error}"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use perf_abi::regs::Architecture;
 use perf_decode::{Record, Sample, SampleLayout};
-use perf_session::sys::{AttrFlags, SampleType, StackSize};
+use perf_session::ring::{AttrFlags, SampleType, StackSize};
 use perf_session::{EventSetOptions, EventSetRecord, EventSetTarget, System, parse};
 use perf_symbols::{
     AddressSpaces, FileFinder, Location, NoUnwindInfo, ObjectFile, Stack, StackEnd, StackFrame, Unwinder,

@@ -8,10 +8,10 @@ use super::rdpmc;
 /// traces and programs record them. The time is that of samples, in ns, of events without
 /// [`USE_CLOCKID`](perf_abi::AttrFlags::USE_CLOCKID).
 ///
-/// The parameters come from a control page ([`RdpmcCounter::time_conversion`]) or from the `TIME_CONV`
+/// The parameters come from a control page ([`CounterPage::time_conversion`]) or from the `TIME_CONV`
 /// record of a `perf.data` file ([`new`](Self::new)).
 ///
-/// [`RdpmcCounter::time_conversion`]: crate::RdpmcCounter::time_conversion
+/// [`CounterPage::time_conversion`]: crate::CounterPage::time_conversion
 ///
 /// ```
 /// use perf_sys::TimeConversion;

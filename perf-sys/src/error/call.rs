@@ -3,7 +3,7 @@ use core::fmt;
 /// Defines [`Call`] with the manual's name beside each variant.
 macro_rules! calls {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// A system call or ioctl request that this crate makes.
+        /// A system call or ioctl request that this crate makes, or `perf-ring` to wait.
         ///
         /// ```
         /// use perf_sys::Call;
@@ -19,8 +19,8 @@ macro_rules! calls {
 
         impl Call {
             /// All calls, each once.
-            #[cfg(test)]
-            pub(super) const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            #[doc(hidden)] // for the tests of perf-ring, which has a usual cause for each
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the name that the manual pages use: for an ioctl or a prctl, that of the
             /// request.
@@ -40,9 +40,9 @@ calls! {
     Mmap = "mmap",
     /// `munmap(2)`.
     Munmap = "munmap",
-    /// `read(2)` of counts, or of a canceller.
+    /// `read(2)` of counts, or of an eventfd.
     Read = "read",
-    /// `write(2)` to a canceller.
+    /// `write(2)` to an eventfd.
     Write = "write",
     /// `poll(2)`, made as `ppoll`.
     Poll = "poll",
@@ -54,6 +54,8 @@ calls! {
     EpollWait = "epoll_wait",
     /// `eventfd(2)`.
     Eventfd = "eventfd",
+    /// `pipe2(2)`, for an event in memory.
+    Pipe = "pipe2",
     /// `membarrier(2)`.
     Membarrier = "membarrier",
     /// `prctl(2)` with `PR_TASK_PERF_EVENTS_ENABLE`.
@@ -88,7 +90,7 @@ calls! {
 
 impl Call {
     /// Returns whether the call is an ioctl request on an event.
-    pub(super) fn is_ioctl(self) -> bool {
+    pub fn is_ioctl(self) -> bool {
         self.name().starts_with("PERF_EVENT_IOC_")
     }
 }

@@ -12,12 +12,12 @@ use core::ops::Deref;
 use core::ptr::without_provenance_mut;
 
 use perf_abi::{Attr, IocFlags, PerfEventQueryBpf};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::ioctl::{Getter, IntegerSetter, Ioctl, Opcode, Setter, Updater, ioctl};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use super::Event;
 use super::syscall::AttrArgument;
-use crate::error::{Call, Errno, Error, Result};
+use crate::error::{Call, Error, Result};
 
 #[allow(trivial_numeric_casts)] // `Opcode` is `u32` or `c_ulong`, as rustix's backend has it
 const fn opcode(number: u32) -> Opcode {
@@ -82,8 +82,8 @@ impl Event {
     /// [`IocFlags::GROUP`] the whole group, if this is its leader or a sibling.
     ///
     /// Linux 6.18 then does not start siblings of another software PMU than the leader's (`TASK_CLOCK`
-    /// beside `PAGE_FAULTS`) before the next task switch (kernel errata). A [`Group`](crate::Group)
-    /// keeps its siblings enabled and starts and stops only the leader.
+    /// beside `PAGE_FAULTS`) before the next task switch (kernel errata). Keep the siblings
+    /// enabled, and start and stop only the leader.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
@@ -156,9 +156,11 @@ impl Event {
     /// in CPU, in task (on any CPU), in clock or in [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD).
     /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1: such a
     /// program cannot detach an event (kernel errata).
-    /// [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
+    /// [`Error::NotCopied`] if this event [may overwrite records](Self::may_overwrite_records) of the ring of
+    /// `target`, which lends them. [`Error::Forked`] in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
+        target.map_or(Ok(()), |target| Self::check_copied(self.attr(), target))?;
         // The kernel compares the whole word with -1, so 32 bits of it would be a bad descriptor.
         let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
         self.redirect(target.is_some(), || {
@@ -251,7 +253,7 @@ impl Event {
         let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
         // SAFETY: as above.
         let done = unsafe { ioctl(self, argument) };
-        done.map_err(|errno| passed.refused(Call::IocModifyAttributes, Errno::from_rustix(errno)))
+        done.map_err(|errno| passed.refused(Call::IocModifyAttributes, errno.into()))
     }
 }
 

@@ -1,27 +1,29 @@
+use alloc::sync::Arc;
 use core::fmt;
 use core::num::NonZeroI32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{
-    Attr, AttrFlags, CacheEvent, EventType, HW_EVENT_MASK, Hardware, OpenFlags, PMU_TYPE_SHIFT, Software,
+    Attr, AttrFlags, CacheEvent, EventType, HW_EVENT_MASK, Hardware, OpenFlags, PMU_TYPE_SHIFT, SampleType,
+    Software,
 };
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::error::{Call, Errno, Error, Result};
 use crate::map::Generation;
 
 mod ioctl;
-mod registers;
+mod output;
 mod syscall;
 mod target;
 
 pub use ioctl::BpfIds;
-use registers::RegistersClaim;
+pub(crate) use output::RingClaim;
+use output::{Destination, Output};
 pub(crate) use syscall::membarrier_global;
 use syscall::{gettid, perf_event_open};
 pub use target::Target;
 
-/// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
+/// An open event: a counter, or a source of records once its ring is mapped.
 ///
 /// Holding one proves that the descriptor is of `perf_event_open`, opened with
 /// [`attr`](Self::attr), and that no safe code maps its ring but through this value. That is why
@@ -29,36 +31,18 @@ pub use target::Target;
 /// [`from_owned_fd`](Self::from_owned_fd).
 ///
 /// Dropping it closes the descriptor, which ends the event. An event whose ring is mapped ends when
-/// the ring is unmapped.
-///
-/// A [`Ring`](crate::Ring) shares its event. Clone the [`Arc`] of
-/// [`Ring::event`](crate::Ring::event) to enable, disable, read or identify the event while its
-/// records are read, or in another thread.
+/// the ring is unmapped: a [`DataRing`](crate::DataRing) shares its event.
 #[derive(Debug)]
 pub struct Event {
     fd: OwnedFd,
-    // Dropped after the descriptor.
-    #[expect(dead_code, reason = "dropped with the event")]
-    registers: RegistersClaim,
     attr: Attr,
     /// The only thread that the event watches, on any CPU or on one. `None` for all tasks of a CPU
     /// or cgroup, and for a descriptor that was opened elsewhere.
     thread: Option<NonZeroI32>,
     name: Option<Arc<str>>,
-    output: Mutex<Output>,
+    output: Output,
     /// The process that opened the event; `None` if it has no memory for the number.
     generation: Option<Generation>,
-}
-
-/// Destination of an event's records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
-    /// None, until the event has a ring.
-    None,
-    /// The event's own ring, which is mapped or being mapped.
-    Own,
-    /// The ring of another event.
-    Redirected,
 }
 
 impl Event {
@@ -68,11 +52,8 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this,
-    /// [`Error::Registers`](crate::Error::Registers) for a software event if another one of its kind
-    /// samples another number of registers, [`Error::NoSuchCpu`](crate::Error::NoSuchCpu),
-    /// [`Error::NoSuchCgroup`](crate::Error::NoSuchCgroup), and [`Error::System`](crate::Error::System) with
-    /// the errno.
+    /// [`Error::AttrSize`] if the attr needs a newer kernel than this, [`Error::NoSuchCpu`],
+    /// [`Error::NoSuchCgroup`], and [`Error::System`] with the errno.
     ///
     /// # References
     ///
@@ -83,9 +64,8 @@ impl Event {
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
-        let (registers, output) = (RegistersClaim::foreign(), Mutex::new(Output::None));
         let generation = Generation::current().ok();
-        Self { fd, registers, attr, thread: None, name: None, output, generation }
+        Self { fd, attr, thread: None, name: None, output: Output::default(), generation }
     }
 
     /// Sets a name for messages and counts, which `Display` prints in place of the attr's.
@@ -99,11 +79,20 @@ impl Event {
         self.name.as_ref()
     }
 
-    /// Returns the attr with which the event was opened. Its
-    /// [`SampleLayout`](perf_decode::SampleLayout) decodes the event's records. Later changes of
-    /// the period or the breakpoint by ioctl are not in the attr.
+    /// Returns the attr with which the event was opened. Later changes of the period or the breakpoint by
+    /// ioctl are not in it.
     pub const fn attr(&self) -> &Attr {
         &self.attr
+    }
+
+    /// Returns whether the kernel may overwrite unread records in the ring that the event writes into.
+    ///
+    /// The kernel prepares one sample for all software events of a kind. It reserves space for the registers of
+    /// the event that it serves first, and writes those of each event. So a sample may reach beyond its space if
+    /// an event of any process samples another number of registers. The clocks have a timer each, and a BPF
+    /// program writes into one event.
+    pub fn may_overwrite_records(&self) -> bool {
+        may_overwrite_records(&self.attr)
     }
 
     /// Returns whether the event counts the calling thread alone.
@@ -117,8 +106,8 @@ impl Event {
         self.attr.flags.contains(AttrFlags::WRITE_BACKWARD)
     }
 
-    /// Redirects the records by `change`, and stores their destination. The lock keeps the changes
-    /// of two threads in the order in which the kernel made them.
+    /// Redirects the records by `change`, and stores their destination. Changes of two threads come one after
+    /// the other, in the order in which the kernel makes them.
     ///
     /// # Errors
     ///
@@ -126,13 +115,29 @@ impl Event {
     /// [`Error::Forked`].
     fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
         self.check_here()?;
-        let mut output = self.output();
-        if *output == Output::Own {
+        let mut destination = self.output.lock();
+        if *destination == Destination::Own {
             return Err(Error::System { call: Call::IocSetOutput, errno: Errno::EINVAL });
         }
         change()?;
-        *output = if to_another { Output::Redirected } else { Output::None };
+        *destination = if to_another { Destination::Redirected } else { Destination::None };
         Ok(())
+    }
+
+    /// Returns [`Error::NotCopied`] if the kernel could overwrite records of the ring of `target`, which lends
+    /// them, once this event or one with this `attr` writes into it.
+    fn check_copied(attr: &Attr, target: &Self) -> Result<()> {
+        if may_overwrite_records(attr) && !target.is_copied() { Err(Error::NotCopied) } else { Ok(()) }
+    }
+
+    /// Returns whether the records of the event's ring are never lent, only copied.
+    pub(crate) fn is_copied(&self) -> bool {
+        self.may_overwrite_records() || self.output.is_copied()
+    }
+
+    /// Stores that the records of the event's ring are only copied, now and in later mappings of it.
+    pub(crate) fn set_copied(&self) {
+        self.output.set_copied();
     }
 
     /// Reserves the event's ring for one mapping.
@@ -145,22 +150,22 @@ impl Event {
     /// have two readers.
     pub(crate) fn claim_ring(self: &Arc<Self>) -> Result<RingClaim> {
         self.check_here()?;
-        let mut output = self.output();
-        match *output {
-            Output::None => *output = Output::Own,
-            Output::Own => return Err(Error::RingInUse),
-            Output::Redirected => return Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
+        let mut destination = self.output.lock();
+        match *destination {
+            Destination::None => *destination = Destination::Own,
+            Destination::Own => return Err(Error::RingInUse),
+            Destination::Redirected => return Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
         }
-        Ok(RingClaim(Arc::clone(self)))
+        Ok(RingClaim::new(Arc::clone(self)))
     }
 
     /// Returns the error of [`claim_ring`](Self::claim_ring) if the records go to another event's
     /// ring.
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
         self.check_here()?;
-        match *self.output() {
-            Output::Redirected => Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
-            Output::None | Output::Own => Ok(()),
+        match *self.output.lock() {
+            Destination::Redirected => Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
+            Destination::None | Destination::Own => Ok(()),
         }
     }
 
@@ -173,10 +178,18 @@ impl Event {
             None => Err(Error::System { call: Call::Mmap, errno: Errno::ENOMEM }),
         }
     }
+}
 
-    fn output(&self) -> MutexGuard<'_, Output> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// See [`Event::may_overwrite_records`].
+fn may_overwrite_records(attr: &Attr) -> bool {
+    let samples = |field, mask: u64| attr.sample_type.contains(field) && mask != 0;
+    let registers = samples(SampleType::REGS_USER, attr.sample_regs_user)
+        || samples(SampleType::REGS_INTR, attr.sample_regs_intr);
+    let is_alone = matches!(
+        Software(attr.config),
+        Software::CPU_CLOCK | Software::TASK_CLOCK | Software::DUMMY | Software::BPF_OUTPUT
+    );
+    matches!(attr.kind, EventType::SOFTWARE) && attr.sample_period != 0 && registers && !is_alone
 }
 
 /// Options of `perf_event_open`: the group leader and the flags.
@@ -195,7 +208,7 @@ impl Event {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions<'a> {
-    leader: Option<BorrowedFd<'a>>,
+    leader: Option<&'a Event>,
     flags: OpenFlags,
 }
 
@@ -210,7 +223,7 @@ impl<'a> OpenOptions<'a> {
     #[must_use]
     #[doc(alias = "group_fd")]
     pub fn leader(mut self, leader: &'a Event) -> Self {
-        self.leader = Some(leader.as_fd());
+        self.leader = Some(leader);
         self
     }
 
@@ -233,17 +246,18 @@ impl<'a> OpenOptions<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::System`] with the errno of `perf_event_open`, as [`Event::open`] lists them,
-    /// [`Error::NoSuchCpu`] and [`Error::NoSuchCgroup`].
+    /// As [`Event::open`], and [`Error::NotCopied`] with [`FD_OUTPUT`](OpenFlags::FD_OUTPUT), as from
+    /// [`Event::set_output`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
-        let registers = RegistersClaim::new(attr)?;
-        let fd = perf_event_open(attr, target, self.leader, self.flags)
+        let output = self.leader.filter(|_| self.flags.contains(OpenFlags::FD_OUTPUT));
+        output.map_or(Ok(()), |leader| Event::check_copied(attr, leader))?;
+        let fd = perf_event_open(attr, target, self.leader.map(Event::as_fd), self.flags)
             .map_err(|error| missing_target(error, target).unwrap_or(error))?;
         let event = Event::new(fd, *attr);
-        if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
-            *event.output() = Output::Redirected;
+        if output.is_some() {
+            *event.output.lock() = Destination::Redirected;
         }
-        Ok(Event { registers, thread: target.watched_thread(), ..event })
+        Ok(Event { thread: target.watched_thread(), ..event })
     }
 }
 
@@ -270,19 +284,6 @@ fn missing_target(error: Error, target: Target<'_>) -> Option<Error> {
 impl Default for OpenOptions<'_> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// The right to map the ring of an event. Holding one proves that no other mapping of it has a reader.
-#[derive(Debug)]
-pub(crate) struct RingClaim(Arc<Event>);
-
-impl Drop for RingClaim {
-    fn drop(&mut self) {
-        // In a child of fork the lock may be held by a thread that only the parent has.
-        if self.0.check_here().is_ok() {
-            *self.0.output() = Output::None;
-        }
     }
 }
 
@@ -323,13 +324,18 @@ impl AsRawFd for Event {
 
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::{AtomicUsize, Ordering};
+
     use rustix::event::{EventfdFlags, eventfd};
 
     use super::*;
 
+    fn fd() -> OwnedFd {
+        eventfd(0, EventfdFlags::CLOEXEC).unwrap()
+    }
+
     fn event() -> Arc<Event> {
-        let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-        Arc::new(Event::new(fd, Attr::software(Software::DUMMY)))
+        Arc::new(Event::new(fd(), Attr::software(Software::DUMMY)))
     }
 
     fn is_busy(event: &Arc<Event>) -> bool {
@@ -339,7 +345,7 @@ mod tests {
     #[test]
     fn only_a_successful_redirection_is_stored() {
         let event = event();
-        let refuse = || Err(Error::GroupFormat);
+        let refuse = || Err(Error::AuxInUse);
         assert!(event.redirect(true, refuse).is_err());
         assert!(event.claim_ring().is_ok(), "not redirected");
         event.redirect(true, || Ok(())).unwrap();
@@ -360,9 +366,57 @@ mod tests {
         drop(claim);
         assert!(event.claim_ring().is_ok());
     }
+
+    #[test]
+    fn threads_change_the_destination_one_after_the_other() {
+        let event = event();
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let change = || {
+            most.fetch_max(inside.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            std::thread::yield_now();
+            inside.fetch_sub(1, Ordering::Relaxed);
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..100).for_each(|round| event.redirect(round % 2 == 0, change).unwrap()));
+            }
+        });
+        assert_eq!(most.into_inner(), 1);
+        assert!(event.claim_ring().is_ok(), "the last change of each thread redirects nowhere");
+    }
+
+    fn sampling(kind: Software, user: u64, intr: u64) -> Attr {
+        Attr::software(kind).with_period(1).with_regs_user(user).with_regs_intr(intr)
+    }
+
+    #[test]
+    fn only_a_sample_of_registers_that_is_prepared_for_several_events_may_overwrite_records() {
+        let kind = Software::PAGE_FAULTS;
+        assert!(may_overwrite_records(&sampling(kind, 0b111, 0)));
+        assert!(may_overwrite_records(&sampling(kind, 0, 0b11)));
+        assert!(may_overwrite_records(&sampling(Software(77), 1, 0)), "a kind of a later kernel");
+        let counting = sampling(kind, 1, 0).with_period(0);
+        let tracepoint = Attr { kind: EventType::TRACEPOINT, ..sampling(kind, 1, 0) };
+        for attr in [counting, tracepoint, sampling(kind, 0, 0), sampling(Software::CPU_CLOCK, 1, 0)] {
+            assert!(!may_overwrite_records(&attr), "{attr:?}");
+        }
+    }
+
+    #[test]
+    fn event_that_may_overwrite_records_is_not_redirected_into_a_ring_that_lends_them() {
+        let (target, faults) = (event(), Event::new(fd(), sampling(Software::PAGE_FAULTS, 1, 0)));
+        assert_eq!(faults.set_output(Some(&target)), Err(Error::NotCopied));
+        let by_flag = OpenOptions::new().leader(&target).flags(OpenFlags::FD_OUTPUT);
+        let error = by_flag.open(faults.attr(), Target::calling_thread()).unwrap_err();
+        assert_eq!(error, Error::NotCopied);
+        target.set_copied();
+        let error = faults.set_output(Some(&target)).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::ENOTTY), "it is no event");
+    }
+
     #[test]
     fn event_prints_its_name_or_the_one_of_the_header() {
-        let fd = || eventfd(0, EventfdFlags::CLOEXEC).unwrap();
         let event = |kind, config| Event::new(fd(), Attr::new(kind, config));
         for (kind, config, name) in [
             (EventType::HARDWARE, 1, "INSTRUCTIONS"),

@@ -1,8 +1,8 @@
 use core::num::NonZeroI32;
-use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::fd::{AsRawFd, BorrowedFd};
 
 use super::syscall::gettid;
-
 use crate::error::{Error, Result};
 
 /// The tasks and the CPU that an event observes: the `pid` and `cpu` of `perf_event_open`.
@@ -57,7 +57,7 @@ impl<'fd> Target<'fd> {
     /// Returns the thread `tid`, on any CPU.
     ///
     /// A thread of another process needs `CAP_PERFMON`, or the permission to `ptrace` it. The id of
-    /// a process, as [`Child::id`](std::process::Child::id) returns it, is that of its main thread;
+    /// a process, as `Child::id` of std returns it, is that of its main thread;
     /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
     /// start.
     ///

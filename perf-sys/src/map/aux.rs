@@ -7,41 +7,62 @@
 //! them before they are released. Bytes that may be overwritten are copied by atomic loads.
 #![allow(unsafe_code)]
 
+use alloc::sync::Arc;
 use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering, fence};
-use std::sync::Arc;
 
-use super::page_size;
+use rustix::fd::AsFd;
 use rustix::mm::ProtFlags;
-use std::os::fd::BorrowedFd;
 
-use super::{Area, Here, Mapping, OVERWRITES, PageWord, WAITS, position};
+use super::{Area, DataRing, Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
 use crate::error::{Error, Result};
 
-/// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it.
-fn map(page: &Area, fd: BorrowedFd<'_>, offset: usize, pages: usize, mode: ProtFlags) -> Result<Mapping> {
+/// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it after the ring.
+fn map(ring: &mut DataRing, pages: usize, mode: ProtFlags) -> Result<(Arc<Area>, Mapping)> {
+    let offset = ring.end();
+    let page = ring.share().ok_or(Error::AuxInUse)?;
+    // A simulated ring has no event, and shares its page with the simulated kernel.
+    let event = page.claim.as_ref().ok_or(Error::AuxInUse)?.event();
     let len = pages.checked_mul(page_size()).filter(|_| pages.is_power_of_two());
     let len = len.ok_or(Error::PageCount { found: pages })?;
     let here = page.here()?;
     here.word(PageWord::AUX_OFFSET).store(offset as u64, Ordering::Relaxed);
     here.word(PageWord::AUX_SIZE).store(len as u64, Ordering::Relaxed);
-    Mapping::of(fd, len, mode, offset as u64)
+    let data = Mapping::of(event.as_fd(), len, mode, offset as u64)?;
+    Ok((page, data))
 }
 
-/// The reader of an area that the hardware does not overwrite.
+/// A mapped AUX area that the hardware does not overwrite: the raw trace of a unit like Intel PT, `CoreSight` or
+/// SPE, in bytes. Since Linux 4.1.
 ///
-/// The length of the area in bytes is a power of two, and only this value stores `aux_tail`.
+/// Its length in bytes is a power of two, and only this value stores `aux_tail`.
+///
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
-pub(crate) struct AuxConsumer {
+pub struct AuxRing {
     data: Mapping,
     /// The value of `aux_tail`, free-running, never taken modulo the area.
     tail: u64,
     page: Arc<Area>,
 }
 
-impl AuxConsumer {
-    pub(crate) fn map(page: Arc<Area>, fd: BorrowedFd<'_>, offset: usize, pages: usize) -> Result<Self> {
-        let data = map(&page, fd, offset, pages, WAITS)?;
+impl AuxRing {
+    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX area of
+    /// `pages` pages for the event of `ring`, after the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
+    /// another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU has no AUX
+    /// area, `EPERM` if the memory exceeds what the user may lock.
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "MMAP layout", `aux_offset`.
+    #[doc(alias = "aux_offset")]
+    #[doc(alias = "aux_size")]
+    pub fn map(ring: &mut DataRing, pages: usize) -> Result<Self> {
+        let (page, data) = map(ring, pages, WAITS)?;
         Self::new(page, data)
     }
 
@@ -52,7 +73,7 @@ impl AuxConsumer {
     }
 
     /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
         Self::new(page, filled(content)?)
     }
@@ -62,7 +83,7 @@ impl AuxConsumer {
     /// # Errors
     ///
     /// [`Error::AuxRange`] if it is longer than the area.
-    pub(crate) fn unread(&self) -> Result<(u64, u64)> {
+    pub fn unread(&self) -> Result<(u64, u64)> {
         // Acquire pairs with the barrier before the kernel's store of aux_head, so the trace up to
         // it is complete.
         let head = self.page.here()?.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
@@ -80,7 +101,7 @@ impl AuxConsumer {
     /// # Errors
     ///
     /// [`Error::AuxRange`] unless all of them are unread.
-    pub(crate) fn slices(&self, offset: u64, size: u64) -> Result<(&[u8], &[u8])> {
+    pub fn slices(&self, offset: u64, size: u64) -> Result<(&[u8], &[u8])> {
         let (tail, head) = self.unread()?;
         let unread = head.wrapping_sub(tail);
         let skipped = position(tail, offset).wrapping_sub(tail);
@@ -103,7 +124,7 @@ impl AuxConsumer {
 
     /// Releases everything before `to`, a position as the kernel counts it. Does nothing if it is not
     /// between tail and head.
-    pub(crate) fn release(&mut self, to: u64) -> Result<()> {
+    pub fn release(&mut self, to: u64) -> Result<()> {
         let (tail, head) = self.unread()?;
         let to = position(tail, to);
         if to.wrapping_sub(tail) <= head.wrapping_sub(tail) {
@@ -116,32 +137,55 @@ impl AuxConsumer {
     }
 }
 
-/// An area mapped for reading only, which the hardware overwrites.
+/// A mapped AUX area in which the hardware overwrites the oldest bytes. Since Linux 4.1.
+///
+/// Disable the event, copy, and enable it. The bytes are only copied.
+///
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
-pub(crate) struct AuxOverwritten {
+pub struct OverwrittenAux {
     data: Mapping,
     page: Arc<Area>,
 }
 
-impl AuxOverwritten {
-    pub(crate) fn map(page: Arc<Area>, fd: BorrowedFd<'_>, offset: usize, pages: usize) -> Result<Self> {
-        Ok(Self { data: map(&page, fd, offset, pages, OVERWRITES)?, page })
+impl OverwrittenAux {
+    /// `mmap(NULL, pages * page, PROT_READ, MAP_SHARED, fd, aux_offset)`—Maps an AUX area that is
+    /// overwritten for the event of `ring`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
+    /// another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU has no AUX
+    /// area, `EPERM` if the memory exceeds what the user may lock.
+    pub fn map(ring: &mut DataRing, pages: usize) -> Result<Self> {
+        let (page, data) = map(ring, pages, OVERWRITES)?;
+        Ok(Self { data, page })
     }
 
     /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
         Ok(Self { data: filled(content)?, page })
     }
 
     /// Returns the length of the area in bytes.
-    pub(crate) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "an area of no pages cannot be mapped")]
+    pub const fn len(&self) -> usize {
         self.data.len
     }
 
-    /// Copies the bytes before `aux_head`, at most the length of `copy` and of the area, and returns
-    /// their number and the head.
-    pub(crate) fn copy(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
+    /// Copies the newest bytes, those before `aux_head`, in the order of the trace: at most the length of `copy`
+    /// and of the area. Returns their number and the head, which depending on the driver is free-running or modulo
+    /// the area's length; a 32-bit kernel counts modulo 2^32.
+    ///
+    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as it was
+    /// before or after.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`].
+    #[doc(alias = "aux_head")]
+    pub fn copy(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
         // Unlike the area, the control page is mapped for writing.
         let head = self.page.here()?.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
         let here = self.data.here()?;
@@ -159,7 +203,7 @@ impl AuxOverwritten {
 }
 
 /// Returns anonymous pages that begin with `content`.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 fn filled(content: &[u8]) -> Result<Mapping> {
     let data = Mapping::anonymous(content.len().next_multiple_of(page_size()))?;
     for (index, &byte) in content.iter().enumerate() {
@@ -168,4 +212,39 @@ fn filled(content: &[u8]) -> Result<Mapping> {
         unsafe { at.write(byte) };
     }
     Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child::in_child;
+    use crate::testing::SimulatedKernel;
+
+    #[test]
+    fn areas_are_refused_in_a_child_of_fork() {
+        let (kernel, _) = SimulatedKernel::new(1).unwrap();
+        kernel.set_aux_head(64);
+        let mut area = kernel.aux(&[7; 64]).unwrap();
+        let overwritten = kernel.overwritten_aux(&[7; 64]).unwrap();
+        assert!(in_child(|| {
+            area.slices(0, 8) == Err(Error::Forked)
+                && area.unread() == Err(Error::Forked)
+                && area.release(8) == Err(Error::Forked)
+                && overwritten.copy(&mut [0; 8]) == Err(Error::Forked)
+        }));
+        assert_eq!(kernel.aux_tail(), 0, "these pages are shared: the child stored nothing");
+        assert_eq!(area.unread(), Ok((0, 64)));
+    }
+
+    #[test]
+    fn ring_has_one_aux_area_after_its_data() {
+        let (kernel, mut ring) = SimulatedKernel::new(1).unwrap();
+        assert_eq!(ring.end(), 2 * page_size());
+        assert!(ring.share().is_none(), "the simulated kernel has the page");
+        drop(kernel);
+        let page = ring.share().unwrap();
+        assert!(ring.share().is_none());
+        drop(page);
+        assert!(ring.share().is_some());
+    }
 }

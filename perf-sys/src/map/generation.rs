@@ -12,7 +12,7 @@
 //! is written only through atomics and never unmapped once it is in [`MARKER`].
 #![allow(unsafe_code)]
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -22,19 +22,13 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use super::page_size;
 use crate::error::{Call, Error, Result};
 
-/// A handler of `pthread_atfork`.
-type Handler = Option<unsafe extern "C" fn()>;
-
-unsafe extern "C" {
-    /// `pthread_atfork(3)` of the C library, which std links.
-    fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
-}
-
 /// The page's first word, or null before the first mapping of this process and its ancestors.
 static MARKER: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 /// The last generation that was taken. A child copies it, so its own is greater than its parent's.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
+// For perf-ring and perf-bpf, whose epolls and mappings need the same check.
+#[doc(hidden)]
 /// A generation of this process or of an ancestor: a number by which the owner of a mapping recognizes a
 /// child of `fork`, also of the bare `clone` system call.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +113,7 @@ fn wipe_by_handler() -> rustix::io::Result<()> {
         }
     }
     // SAFETY: the handler takes no lock, does not allocate and does not unwind.
-    match unsafe { pthread_atfork(None, None, Some(wipe)) } {
+    match unsafe { libc::pthread_atfork(None, None, Some(wipe)) } {
         0 => Ok(()),
         errno => Err(Errno::from_raw_os_error(errno)),
     }

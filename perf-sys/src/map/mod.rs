@@ -8,43 +8,35 @@
 //! proof.
 #![allow(unsafe_code)]
 
-use core::ffi::{c_int, c_void};
+use alloc::sync::Arc;
+use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use std::os::fd::BorrowedFd;
 
 use crate::error::{Call, Error, Result};
-use crate::event::RingClaim;
+use crate::event::{Event, RingClaim};
 
 mod aux;
-mod consumer;
+mod data;
 mod generation;
-#[cfg(any(test, feature = "testing"))]
-#[cfg_attr(not(test), allow(dead_code, reason = "the tests of this crate use all of it"))]
-mod kernel;
-mod overwrite;
+mod overwritten;
 
-pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-pub(crate) use consumer::{Consumer, Position};
+pub use aux::{AuxRing, OverwrittenAux};
+pub use data::DataRing;
 pub use generation::Generation;
-#[cfg(any(test, feature = "testing"))]
-pub(crate) use kernel::Kernel;
-pub(crate) use overwrite::Overwritten;
+pub use overwritten::OverwrittenRing;
 
-unsafe extern "C" {
-    /// `getpagesize(2)` of the C library, which std links. It cannot fail.
-    safe fn getpagesize() -> c_int;
-}
-
-/// Returns the size of a page in bytes, the unit of ring sizes.
+/// `sysconf(_SC_PAGESIZE)`—Returns the size of a page in bytes, the unit of ring sizes.
 #[must_use]
 pub fn page_size() -> usize {
-    // By the C library: rustix's function takes most of its build.
-    getpagesize().unsigned_abs() as usize
+    // SAFETY: no preconditions. By the C library: rustix's function takes most of its build.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096) // it cannot fail; the number is for the type only
 }
 
 /// Protection of a mapping that the kernel does not overwrite. It drops new data if the mapping is
@@ -55,7 +47,7 @@ const OVERWRITES: ProtFlags = ProtFlags::READ;
 
 /// Whole pages shared with the kernel, unmapped on drop by the process that mapped them.
 #[derive(Debug)]
-struct Mapping {
+pub(crate) struct Mapping {
     base: NonNull<c_void>,
     /// Length in bytes.
     len: usize,
@@ -78,7 +70,7 @@ impl Mapping {
 
     /// Maps pages that no kernel writes, for tests that simulate it.
     #[cfg(any(test, feature = "testing"))]
-    fn anonymous(len: usize) -> Result<Self> {
+    pub(crate) fn anonymous(len: usize) -> Result<Self> {
         let generation = Generation::current()?;
         // SAFETY: as in `of`.
         let base = unsafe { rustix::mm::mmap_anonymous(null_mut(), len, WAITS, MapFlags::SHARED) };
@@ -97,7 +89,7 @@ impl Mapping {
     ///
     /// [`Error::Forked`] in a child of `fork`.
     #[inline]
-    fn here(&self) -> Result<Here<'_>> {
+    pub(crate) fn here(&self) -> Result<Here<'_>> {
         if self.generation.is_current() { Ok(Here(self)) } else { Err(Error::Forked) }
     }
 }
@@ -124,14 +116,14 @@ impl<'m> Here<'m> {
     /// Returns the address `offset` bytes after the start. It is valid if `offset` is inside the
     /// mapping.
     #[inline]
-    fn at<T>(self, offset: usize) -> *mut T {
+    pub(crate) fn at<T>(self, offset: usize) -> *mut T {
         self.0.base.as_ptr().wrapping_byte_add(offset).cast()
     }
 
     /// Returns a word of the control page, which must be the first page of the mapping.
     ///
     /// There is never a reference to the whole page, because the kernel writes it at any time.
-    /// Words of a page mapped for reading only are read by `load` in `map/overwrite`.
+    /// Words of a page mapped for reading only are read by `load` in `map/overwritten`.
     pub(crate) fn word(self, PageWord(offset): PageWord) -> &'m AtomicU64 {
         // SAFETY: a `PageWord` is the offset of an aligned `u64` of the first page; mapped in this
         // process as long as `'m`; this process accesses the word only atomically.
@@ -144,33 +136,37 @@ impl<'m> Here<'m> {
 pub(crate) struct Area {
     // Dropped before the claim, because another reader may map the ring only after it is unmapped.
     mapping: Mapping,
-    _claim: Option<RingClaim>,
+    claim: Option<RingClaim>,
 }
 
 impl Area {
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's
     /// ring so that the kernel does not overwrite unread records.
-    pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
-        let mapping = Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?;
-        Ok(Self { mapping, _claim: Some(claim) })
-    }
-
-    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page alone.
-    pub(crate) fn map_page(fd: BorrowedFd<'_>) -> Result<Self> {
-        Ok(Self { mapping: Mapping::of(fd, page_size(), WAITS, 0)?, _claim: None })
+    fn map(event: &Arc<Event>, data_pages: usize) -> Result<Self> {
+        Self::claim_and_map(event, data_pages, WAITS)
     }
 
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so that
     /// the kernel overwrites it. A store to it, also to the control page, is a fault.
-    pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
-        let mapping = Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?;
-        Ok(Self { mapping, _claim: Some(claim) })
+    fn map_overwritten(event: &Arc<Event>, data_pages: usize) -> Result<Self> {
+        Self::claim_and_map(event, data_pages, OVERWRITES)
+    }
+
+    fn claim_and_map(event: &Arc<Event>, data_pages: usize, protection: ProtFlags) -> Result<Self> {
+        let claim = event.claim_ring()?;
+        let mapping = Mapping::of(event.as_fd(), bytes_of(data_pages)?, protection, 0)?;
+        Ok(Self { mapping, claim: Some(claim) })
+    }
+
+    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page alone.
+    pub(crate) fn map_page(fd: BorrowedFd<'_>) -> Result<Self> {
+        Ok(Self { mapping: Mapping::of(fd, page_size(), WAITS, 0)?, claim: None })
     }
 
     /// Maps an area with a control page that no kernel writes.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(data_pages: usize) -> Result<Self> {
-        Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, _claim: None })
+        Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, claim: None })
     }
 
     /// Returns access to the area.
@@ -195,7 +191,7 @@ impl Area {
     ///
     /// [`Error::DataArea`] if the control page places them outside the mapping, or their length is
     /// not that of a ring.
-    fn data(&self) -> Result<(usize, usize)> {
+    pub(crate) fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
         // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.
@@ -215,12 +211,6 @@ fn bytes_of(data_pages: usize) -> Result<usize> {
     bytes.ok_or(Error::PageCount { found: data_pages })
 }
 
-/// Returns the number of data pages for a ring of at least `bytes` bytes: a power of two, or 0 if
-/// it exceeds the address space.
-pub(crate) fn pages_for(bytes: usize) -> usize {
-    bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
-}
-
 /// Returns `found` as a free-running position of 64 bits, at or after `known`.
 ///
 /// A 32-bit kernel counts modulo 2^32; the distance between two positions is right on all kernels.
@@ -233,7 +223,7 @@ fn position(known: u64, found: u64) -> u64 {
 pub(crate) struct PageWord(usize);
 
 impl PageWord {
-    const DATA_HEAD: Self = Self::at(offset_of!(MmapPage, data_head));
+    pub(crate) const DATA_HEAD: Self = Self::at(offset_of!(MmapPage, data_head));
     pub(crate) const DATA_TAIL: Self = Self::at(offset_of!(MmapPage, data_tail));
     const DATA_OFFSET: Self = Self::at(offset_of!(MmapPage, data_offset));
     const DATA_SIZE: Self = Self::at(offset_of!(MmapPage, data_size));
@@ -251,13 +241,6 @@ impl PageWord {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_rounded_up_to_a_power_of_two_of_pages() {
-        let page = page_size();
-        assert_eq!([0, 1, page, page + 1, 5 * page].map(pages_for), [1, 1, 1, 2, 8]);
-        assert_eq!(pages_for(usize::MAX), (usize::MAX / page) + 1);
-    }
 
     #[test]
     fn a_page_count_beyond_the_address_space_is_refused() {

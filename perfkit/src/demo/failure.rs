@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use perf_ring::{Error, Target};
 use perf_session::{Diagnosis, FailedOpen, FileError, Privileges, System, trial_of};
-use perf_sys::{Error, Target};
 
 use super::plan::{Plan, Source};
 
@@ -77,7 +77,7 @@ impl Attempt {
 
     fn explanation(&self, system: &System) -> Diagnosis {
         let attr = self.plan.samples();
-        let failed = FailedOpen::new(&self.error, &attr, Target::calling_thread());
+        let failed = FailedOpen::new(self.error, &attr, Target::calling_thread());
         failed.explain_by_trial(system, trial_of(None))
     }
 }
@@ -100,14 +100,18 @@ fn attempts<'a>(failed: impl Iterator<Item = &'a (Plan, Error)>) -> Vec<Attempt>
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Call, Errno};
+    use perf_ring::{Call, Errno, sys};
 
     use super::*;
     use crate::demo::plan::Scope;
 
+    fn of(call: Call, errno: Errno) -> Error {
+        sys::Error::System { call, errno }.into()
+    }
+
     /// All plans for `event`, each failed with an errno.
     fn failed(event: Option<Source>, errno: impl Fn(Plan) -> Errno) -> Vec<(Plan, Error)> {
-        let fail = |plan| (plan, Error::System { call: Call::PerfEventOpen, errno: errno(plan) });
+        let fail = |plan| (plan, of(Call::PerfEventOpen, errno(plan)));
         Plan::ladder(event).into_iter().map(fail).collect()
     }
 
@@ -156,7 +160,7 @@ mod tests {
     #[test]
     fn ring_above_the_limit_of_locked_memory_has_the_limit_as_remedy() {
         let mut failed = failed(None, |_| Errno::EMFILE);
-        failed.last_mut().unwrap().1 = Error::System { call: Call::Mmap, errno: Errno::EPERM };
+        failed.last_mut().unwrap().1 = of(Call::Mmap, Errno::EPERM);
         let text = text(failed);
         assert!(text.contains("failed   cpu-clock, user space only: mmap: "), "{text}");
         assert!(text.contains("raise kernel.perf_event_mlock_kb"), "{text}");

@@ -1,7 +1,7 @@
 //! Opening the events of a plan and mapping their rings.
 
+use perf_ring::{Errno, Error, Event, RingSet, Target};
 use perf_session::{CpuList, map_largest};
-use perf_sys::{Errno, Error, Event, RingSet, Target};
 
 use super::plan::Plan;
 

@@ -7,8 +7,8 @@ use std::io;
 use std::time::Duration;
 
 use perf_file::writer::RecordedEvent;
+use perf_ring::{Count, Error, RingSet};
 use perf_session::{CpuList, System};
-use perf_sys::{Count, Error, RingSet};
 
 use super::failure::Failure;
 use super::kept::Kept;
@@ -103,12 +103,12 @@ impl Sampler {
         let mut sampling = RecordedEvent::new(attr, self.plan.event_name());
         let mut other = RecordedEvent::new(self.plan.side_band(), "dummy");
         for (_, ring) in self.rings.iter() {
-            let (samples, side_band) = (ring.event().read()?, ring.redirected());
+            let (samples, side_band) = (Count::read(ring.event())?, ring.redirected());
             let mut lost = samples.lost;
             sampling.ids.push(ring.event().id()?);
             for event in side_band {
                 other.ids.push(event.id()?);
-                lost = add(lost, event.read()?.lost);
+                lost = add(lost, Count::read(event)?.lost);
             }
             let before = tally.count.take().map(|(count, _)| count);
             tally.count = Some((sum(samples, before), self.plan.source.unit()));

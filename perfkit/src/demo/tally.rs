@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use perf_abi::{CpuMode, RecordType};
 use perf_decode::{Error, RawRecord, Record, Sample};
-use perf_sys::Count;
+use perf_ring::Count;
 
 use super::mappings::{Mappings, Place};
 use super::threads::Threads;

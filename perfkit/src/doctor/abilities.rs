@@ -1,6 +1,6 @@
 //! The uses of perf events, each tried.
 
-use perf_session::sys::{Attr, AttrFlags, Errno, SampleType};
+use perf_session::ring::{Attr, AttrFlags, Errno, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, System};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The names of events, by their source.
 
 use perf_session::catalog::{HARDWARE, Named, SOFTWARE, cache_name};
-use perf_session::sys::CacheEvent;
+use perf_session::ring::CacheEvent;
 use perf_session::{FileError, Pmu, System, Tracefs, TracefsError};
 use serde_json::{Map, Value, json};
 

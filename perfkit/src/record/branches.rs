@@ -1,7 +1,7 @@
 //! The branches before each sample.
 
 use clap::Args;
-use perf_session::sys::BranchSampleType;
+use perf_session::ring::BranchSampleType;
 
 /// The names of the perf tool, with their bits.
 const NAMES: [(&str, BranchSampleType); 19] = [

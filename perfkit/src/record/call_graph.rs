@@ -1,8 +1,8 @@
 //! The record of callers.
 
-use perf_session::sys::abi::StackSize;
-use perf_session::sys::abi::regs::Architecture;
-use perf_session::sys::{Attr, AttrFlags, BranchSampleType, SampleType};
+use perf_session::ring::abi::StackSize;
+use perf_session::ring::abi::regs::Architecture;
+use perf_session::ring::{Attr, AttrFlags, BranchSampleType, SampleType};
 
 /// The way by which the callers of a sample are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The fields that each sample has on demand.
 
 use clap::Args;
-use perf_session::sys::SampleType;
+use perf_session::ring::SampleType;
 
 /// The options that add fields.
 #[derive(Args, Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use perf_session::sys::decode::Window;
-use perf_session::sys::{RawRecord, RecordType, SampleLayout};
+use perf_session::ring::decode::Window;
+use perf_session::ring::{RawRecord, RecordType, SampleLayout};
 use perf_session::{ObservedTasks, RingKey};
 
 use super::Failure;

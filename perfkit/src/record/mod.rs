@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_session::{EventSetError, LossKind, System, sys};
+use perf_session::{EventSetError, LossKind, System, ring};
 
 mod always;
 mod branches;
@@ -69,8 +69,8 @@ impl From<EventSetError> for Failure {
     }
 }
 
-impl From<sys::Error> for Failure {
-    fn from(error: sys::Error) -> Self {
+impl From<ring::Error> for Failure {
+    fn from(error: ring::Error) -> Self {
         Self::Set(error.into())
     }
 }

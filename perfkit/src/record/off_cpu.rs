@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use perf_session::sys::{Attr, Event, SampleType, Software, Target};
+use perf_session::ring::{Attr, Event, SampleType, Software, Target};
 use perf_session::{
     CpuList, EventGroup, EventSpec, NamedEvent, NewTaskIds, ObservedTasks, Privileges, System, Tracefs,
 };

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use perf_session::sys::AttrFlags;
+use perf_session::ring::AttrFlags;
 use rustix::fs::FileType;
 
 use super::always::AlwaysOptions;

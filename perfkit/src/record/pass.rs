@@ -1,8 +1,8 @@
 //! One reading of all rings, and the records that it writes.
 
 use perf_file::writer::{Inventory, Writer};
-use perf_session::sys::decode::Window;
-use perf_session::sys::{RecordType, SampleLayout};
+use perf_session::ring::decode::Window;
+use perf_session::ring::{RecordType, SampleLayout};
 use perf_session::{LossLedger, ObservedTasks, RingKey, SampleRepair};
 
 use super::Failure;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::sys::{
+use perf_session::ring::{
     Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
 };
 use perf_session::{

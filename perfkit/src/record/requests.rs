@@ -4,7 +4,7 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use perf_session::sys::{self, Waker};
+use perf_session::ring::{self, Waker};
 use perf_session::{ControlCommand, ControlReader};
 
 /// An event outside of the rings.
@@ -36,7 +36,7 @@ pub(super) struct Inbox {
 }
 
 /// Makes the two ends.
-pub(super) fn requests() -> sys::Result<(Requests, Inbox)> {
+pub(super) fn requests() -> ring::Result<(Requests, Inbox)> {
     let waker = Waker::new()?;
     let (sender, receiver) = mpsc::channel();
     Ok((Requests { sender, waker: waker.clone() }, Inbox { receiver, waker }))
@@ -72,7 +72,7 @@ impl Inbox {
     }
 
     /// Removes the requests, in the order in which they came.
-    pub(super) fn take(&self) -> sys::Result<Vec<Request>> {
+    pub(super) fn take(&self) -> ring::Result<Vec<Request>> {
         // First, so that a request that comes meanwhile wakes the loop again.
         self.waker.reset()?;
         Ok(self.receiver.try_iter().collect())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout};
+use perf_session::ring::{Attr, RawRecord, RecordType, SampleLayout};
 use perf_session::{EventSet, EventSetError, LossLedger, ObservedTasks, SampleRepair};
 
 use super::Failure;

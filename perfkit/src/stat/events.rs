@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::sys::{Attr, Errno, EventType, Software};
+use perf_session::ring::{Attr, Errno, EventType, Software};
 use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System,
 };
@@ -119,7 +119,7 @@ fn open(
 
 /// Returns whether the kernel or this machine does not have an event.
 fn is_missing(error: &EventSetError) -> bool {
-    let errno = error.call().and_then(perf_session::sys::Error::errno);
+    let errno = error.call().and_then(perf_session::ring::Error::errno);
     matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO))
 }
 

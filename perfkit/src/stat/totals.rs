@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use perf_session::sys::decode::Scaled;
+use perf_session::ring::decode::Scaled;
 use perf_session::{Counts, EventCounts};
 
 use super::cpu_times::CpuTimes;

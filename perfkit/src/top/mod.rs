@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 
 use perf_profile::LiveProfile;
-use perf_session::sys::Waker;
+use perf_session::ring::Waker;
 use perf_session::{EventSetError, System};
 
 mod options;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::sys::{Attr, AttrFlags, Clock, SampleType, Software};
+use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
 use super::Options;

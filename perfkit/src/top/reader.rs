@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use perf_abi::CpuMode;
 use perf_decode::{Layout, Record, Sample, SampleLayout};
 use perf_profile::{Collector, Event, EventId, LeaderSampling, PendingProfile, ProfileBuilder};
-use perf_session::sys::{Attr, WaitResult, Waker};
+use perf_session::ring::{Attr, WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
 
 use super::Options;

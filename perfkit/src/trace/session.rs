@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use perf_session::EventSet;
-use perf_session::sys::{WaitResult, Waker};
+use perf_session::ring::{WaitResult, Waker};
 
 use super::Options;
 use super::tracer::Tracer;

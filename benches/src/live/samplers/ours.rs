@@ -2,7 +2,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Event, Ring, Target, WaitResult};
+use perf_ring::{Count, Event, Ring, Target, WaitResult};
 
 use super::{Found, Sampler, Setup};
 use crate::decode::Touch;
@@ -16,7 +16,7 @@ pub(crate) struct Ours<T> {
 }
 
 impl<T: Touch> Ours<T> {
-    pub(crate) fn open(setup: &Setup) -> perf_sys::Result<Self> {
+    pub(crate) fn open(setup: &Setup) -> perf_ring::Result<Self> {
         let attr = stream::attr(setup.watermark);
         let ring = Ring::map(
             Event::open(&attr, Target::thread(setup.thread.as_raw_nonzero().get().unsigned_abs()))?,
@@ -59,6 +59,6 @@ impl<T: Touch> Sampler for Ours<T> {
     }
 
     fn count(&mut self) -> u64 {
-        self.ring.event().read().expect("a count").value
+        Count::read(self.ring.event()).expect("a count").value
     }
 }

@@ -9,8 +9,9 @@
 
 use core::sync::atomic::{Ordering, fence};
 
-use perf_sys::decode::Window;
-use perf_sys::{Errno, page_size};
+use perf_ring::Errno;
+use perf_ring::decode::Window;
+use perf_ring::sys::{Error as SysError, page_size};
 use std::os::fd::BorrowedFd;
 
 use crate::{Error, Result};
@@ -71,7 +72,7 @@ impl Consumer {
         self.size
     }
 
-    /// Returns [`Forked`](perf_sys::Error::Forked) in a child of `fork`.
+    /// Returns [`Forked`](perf_ring::sys::Error::Forked) in a child of `fork`.
     pub(in crate::ringbuf) fn check_here(&self) -> Result<()> {
         self.kernel_pages.here().map(|_| ())
     }
@@ -118,8 +119,8 @@ impl Consumer {
             return Err(Error::RingBufShared { expected, found });
         }
         let head = self.load_head(self.kernel_pages.here()?);
-        Window::span(self.size / 8, self.published, head)
-            .map_err(|error| Error::Event(perf_sys::Error::Positions(error)))?;
+        let (tail, size) = (self.published, self.size);
+        Window::span(size / 8, tail, head).map_err(|_| SysError::Positions { tail, head, size })?;
         self.head = head;
         Ok(())
     }

@@ -12,7 +12,8 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::BorrowedFd;
 
-use perf_sys::{Call, Errno, Generation};
+use perf_ring::sys::{Error as SysError, Generation};
+use perf_ring::{Call, Errno};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::{Error, Result};
@@ -43,12 +44,12 @@ impl Pages {
 
     /// `mmap(NULL, len, protection, MAP_SHARED, fd, offset)`
     pub(super) fn map(fd: BorrowedFd<'_>, len: usize, protection: ProtFlags, offset: usize) -> Result<Self> {
-        let generation = Generation::current().map_err(Error::Event)?;
+        let generation = Generation::current()?;
         // SAFETY: the kernel chooses the address, so no memory in use is mapped over.
         let base = unsafe { mmap(null_mut(), len, protection, MapFlags::SHARED, fd, offset as u64) };
         // The kernel never maps page 0 without MAP_FIXED; the error is for the type only.
         let base = base.and_then(|base| NonNull::new(base).ok_or(rustix::io::Errno::FAULT));
-        let base = base.map_err(|errno| refused(Errno::from_raw_os_error(errno.raw_os_error())))?;
+        let base = base.map_err(|errno| refused(errno.into()))?;
         Ok(Self { base, len, generation })
     }
 
@@ -56,10 +57,10 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// [`Forked`](perf_sys::Error::Forked) in a child of `fork`.
+    /// [`Forked`](perf_ring::sys::Error::Forked) in a child of `fork`.
     #[inline]
     pub(super) fn here(&self) -> Result<Here<'_>> {
-        if self.generation.is_current() { Ok(Here(self)) } else { Err(Error::Event(perf_sys::Error::Forked)) }
+        if self.generation.is_current() { Ok(Here(self)) } else { Err(SysError::Forked.into()) }
     }
 }
 
@@ -75,8 +76,8 @@ impl Drop for Pages {
 }
 
 /// Returns the error of a failed `mmap`.
-pub(super) const fn refused(errno: Errno) -> Error {
-    Error::Event(perf_sys::Error::System { call: Call::Mmap, errno })
+pub(super) fn refused(errno: Errno) -> Error {
+    SysError::System { call: Call::Mmap, errno }.into()
 }
 
 /// A proof that the calling process has the pages, and is not a child of the process that mapped them.

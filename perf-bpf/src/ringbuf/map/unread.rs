@@ -11,8 +11,8 @@
 use core::slice;
 use core::sync::atomic::{Ordering, fence};
 
-use perf_sys::decode::bytes_from_words;
-use perf_sys::page_size;
+use perf_ring::decode::bytes_from_words;
+use perf_ring::sys::page_size;
 
 use super::pages::Here;
 use crate::Error;

@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::{AsFd, OwnedFd};
 
-use perf_sys::page_size;
+use perf_ring::sys::page_size;
 
 use super::Consumer;
 use super::pages::Pages;

@@ -1,4 +1,4 @@
-use perf_sys::{Cache, CacheEvent, CacheOp, CacheResult};
+use perf_ring::{Cache, CacheEvent, CacheOp, CacheResult};
 
 /// The names of a cache, the printed one first.
 const CACHES: [(Cache, &[&str]); 7] = [
@@ -29,7 +29,7 @@ const RESULTS: [(CacheResult, &[&str]); 2] = [
 ///
 /// ```
 /// use perf_session::catalog;
-/// use perf_session::sys::{Cache, CacheEvent, CacheOp, CacheResult};
+/// use perf_session::ring::{Cache, CacheEvent, CacheOp, CacheResult};
 ///
 /// let event = CacheEvent { cache: Cache::LL, op: CacheOp::READ, result: CacheResult::MISS };
 /// assert_eq!(catalog::cache_name(event).as_deref(), Some("LLC-load-misses"));

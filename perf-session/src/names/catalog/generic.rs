@@ -1,4 +1,4 @@
-use perf_sys::{Attr, Hardware, Software};
+use perf_ring::{Attr, Hardware, Software};
 
 /// A generic event and the names that the perf tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub const SOFTWARE: &[Named<Software>] = &[
 ///
 /// ```
 /// use perf_session::catalog;
-/// use perf_session::sys::{Attr, Software};
+/// use perf_session::ring::{Attr, Software};
 ///
 /// assert_eq!(catalog::attr_of("cs"), Some(Attr::software(Software::CONTEXT_SWITCHES)));
 /// ```

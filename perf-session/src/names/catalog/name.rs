@@ -1,5 +1,5 @@
-use perf_sys::abi::HW_EVENT_MASK;
-use perf_sys::{Attr, AttrFlags, BreakpointType, CacheEvent, EventType};
+use perf_ring::abi::HW_EVENT_MASK;
+use perf_ring::{Attr, AttrFlags, BreakpointType, CacheEvent, EventType};
 
 use super::{HARDWARE, SOFTWARE, cache_name};
 use crate::names::expression::{Modifiers, Source};
@@ -13,7 +13,7 @@ use crate::names::expression::{Modifiers, Source};
 ///
 /// ```
 /// use perf_session::catalog;
-/// use perf_session::sys::{Attr, AttrFlags, Hardware};
+/// use perf_session::ring::{Attr, AttrFlags, Hardware};
 ///
 /// let attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
 /// assert_eq!(catalog::name_of(&attr), "cycles:u");
@@ -85,7 +85,7 @@ fn breakpoint(attr: &Attr) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{BreakpointLen, Skid};
+    use perf_ring::{BreakpointLen, Skid};
     use proptest::prelude::*;
 
     use super::*;

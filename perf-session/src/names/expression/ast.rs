@@ -1,6 +1,6 @@
 use std::fmt::{self, Display, Formatter, Write};
 
-use perf_sys::BreakpointType;
+use perf_ring::BreakpointType;
 
 use super::Modifiers;
 use super::parse::{ACCESSES, KINDS, TRACEPOINT, is_taken, is_value};

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use perf_sys::{AttrFlags, Skid};
+use perf_ring::{AttrFlags, Skid};
 
 use super::parse::Cursor;
 use super::{ParseError, Spanned};

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use perf_sys::BreakpointType;
+use perf_ring::BreakpointType;
 
 use super::{Event, Expression, Group, Modifiers, ParseError, Problem, Source, Span, Spanned, Term};
 use crate::names::catalog;

@@ -1,4 +1,4 @@
-use perf_sys::BreakpointType;
+use perf_ring::BreakpointType;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-use perf_sys::Attr;
+use perf_ring::Attr;
 
 use super::format::WORDS;
 use super::general::{self, General, NUMBER, number};

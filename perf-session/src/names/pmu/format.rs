@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use perf_sys::Attr;
+use perf_ring::Attr;
 
 /// The bits of an attr that hold the value of a term: the content of a file in `format/`.
 ///

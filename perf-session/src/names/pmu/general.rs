@@ -1,7 +1,7 @@
 //! The terms that events of every PMU have.
 
-use perf_sys::abi::regs::Architecture;
-use perf_sys::{Attr, AttrFlags, BranchSampleType, SampleType, StackSize};
+use perf_ring::abi::regs::Architecture;
+use perf_ring::{Attr, AttrFlags, BranchSampleType, SampleType, StackSize};
 
 /// The names of the general terms, sorted.
 pub(in crate::names) const NAMES: [&str; 19] = [

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perf_sys::EventType;
+use perf_ring::EventType;
 
 use crate::names::glob::Glob;
 use crate::system::{CpuList, FileError, System};
@@ -86,7 +86,7 @@ impl Pmu {
         unit::split(&self.name, !self.is_core).0
     }
 
-    /// Returns the value of [`Attr::kind`](perf_sys::Attr::kind). It may change at each boot.
+    /// Returns the value of [`Attr::kind`](perf_ring::Attr::kind). It may change at each boot.
     pub fn kind(&self) -> EventType {
         self.kind
     }
@@ -169,7 +169,7 @@ impl Pmu {
         Ok(Self::load(system, name)?)
     }
 
-    /// Returns the PMU of this value of [`Attr::kind`](perf_sys::Attr::kind), or `None` if no PMU has it.
+    /// Returns the PMU of this value of [`Attr::kind`](perf_ring::Attr::kind), or `None` if no PMU has it.
     /// The kernel has numbers without a PMU in sysfs: hardware and cache events, and the two clocks.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{io, thread};
 
-use perf_sys::Attr;
+use perf_ring::Attr;
 
 use super::{Location, Probe, ProbeError};
 use crate::names::pmu::{Pmu, PmuError, PmuTerm};

@@ -14,7 +14,7 @@ const COMMON: usize = 8;
 
 impl Probe {
     /// Returns the addresses in the payload of a sample, which is the slice that
-    /// [`Sample::raw`](perf_sys::Sample::raw) returns, or `None` if it is too short.
+    /// [`Sample::raw`](perf_ring::Sample::raw) returns, or `None` if it is too short.
     ///
     /// The kernel has no file that describes the payload of a probe of the PMUs. After the common fields
     /// it has one address or, for a return, two, each an `unsigned long` of the kernel. The words are 64 bits

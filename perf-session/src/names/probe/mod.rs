@@ -26,7 +26,7 @@ const MAX_FUNCTION: usize = 511;
 /// An instruction of the kernel or of a program whose executions are counted.
 ///
 /// ```no_run
-/// use perf_session::sys::{Event, Target};
+/// use perf_session::ring::{Event, Target};
 /// use perf_session::{Probe, System};
 ///
 /// let probe = Probe::file_function("/bin/bash", "readline")?.on_return();
@@ -35,7 +35,7 @@ const MAX_FUNCTION: usize = 511;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An event of a probe's PMU must not have [`INHERIT`](perf_sys::AttrFlags::INHERIT): forks of the observed tasks fail
+/// An event of a probe's PMU must not have [`INHERIT`](perf_ring::AttrFlags::INHERIT): forks of the observed tasks fail
 /// (kernel errata). An [`EventSet`](crate::EventSet) opens such a probe by a tracepoint.
 ///
 /// # References

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 use std::fs;
 use std::sync::Arc;
 
-use perf_sys::abi::HW_EVENT_MASK;
-use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, CacheEvent, EventType};
+use perf_ring::abi::HW_EVENT_MASK;
+use perf_ring::{Attr, AttrFlags, BreakpointLen, BreakpointType, CacheEvent, EventType};
 
 use crate::names::expression::{Event, Group, Modifiers, ParseError, Problem, Source, Span, Spanned, Term};
 use crate::names::nearest::KnownNames;

@@ -1,7 +1,7 @@
 //! Events of a hybrid machine.
 
-use perf_sys::abi::PMU_TYPE_SHIFT;
-use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, EventType, Hardware, Software};
+use perf_ring::abi::PMU_TYPE_SHIFT;
+use perf_ring::{Attr, AttrFlags, BreakpointLen, BreakpointType, EventType, Hardware, Software};
 
 use super::*;
 use crate::system::tree::Tree;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-use perf_sys::Attr;
-use perf_sys::decode::tracepoint::{Format, FormatError};
+use perf_ring::Attr;
+use perf_ring::decode::tracepoint::{Format, FormatError};
 
 use crate::names::glob::Glob;
 use crate::names::nearest::KnownNames;
@@ -190,7 +190,7 @@ fn require(wanted: &str, name: &str, has: Vec<String>) -> Result<(), TracefsErro
 ///
 /// ```no_run
 /// use perf_session::{System, Tracefs};
-/// use perf_session::sys::{Attr, Sample, SampleType};
+/// use perf_session::ring::{Attr, Sample, SampleType};
 ///
 /// let tracepoint = Tracefs::find(&System::new())?.tracepoint("sched", "sched_switch")?;
 /// // Some tracepoints count more than 1 at a hit. `PERIOD` makes each hit one sample, with what it counted.
@@ -199,7 +199,7 @@ fn require(wanted: &str, name: &str, has: Vec<String>) -> Result<(), TracefsErro
 /// // Once:
 /// let (comm, pid) = (tracepoint.format()?.text("next_comm")?, tracepoint.format()?.integer("next_pid")?);
 /// // For each sample of an event of `spec`:
-/// fn print(sample: &Sample<'_>, comm: perf_session::sys::decode::tracepoint::TextField) {
+/// fn print(sample: &Sample<'_>, comm: perf_session::ring::decode::tracepoint::TextField) {
 ///     println!("switch to {:?}", sample.raw().and_then(|payload| comm.read(payload)));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -262,7 +262,7 @@ impl Tracepoint {
     /// Returns an event that counts the hits, or what each hit stands for: `sched:sched_stat_runtime` counts
     /// nanoseconds. Its label is `category:name`.
     ///
-    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`](perf_sys::SampleType::PERIOD):
+    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`](perf_ring::SampleType::PERIOD):
     /// see [`Attr::with_period`].
     pub fn event_spec(&self) -> EventSpec {
         let attr = Attr::tracepoint(self.id.into());
@@ -356,7 +356,7 @@ impl TracefsError {
     /// Returns the number of the errno if a system call failed.
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
-            Self::PermissionDenied { .. } => Some(perf_sys::Errno::EACCES.raw_os_error()),
+            Self::PermissionDenied { .. } => Some(perf_ring::Errno::EACCES.raw_os_error()),
             Self::File(error) => error.raw_os_error(),
             Self::NotMounted | Self::NotFound { .. } | Self::Format { .. } => None,
         }

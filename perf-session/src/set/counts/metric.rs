@@ -6,7 +6,7 @@ use std::fmt;
 /// Prints number and unit, as `perf stat` does after `#`.
 ///
 /// ```
-/// use perf_session::sys::{Attr, Hardware};
+/// use perf_session::ring::{Attr, Hardware};
 /// use perf_session::{Counts, EventSpec, MetricKind, NamedEvent};
 /// use std::time::Duration;
 ///

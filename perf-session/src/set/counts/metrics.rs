@@ -3,9 +3,9 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use perf_sys::abi::HW_EVENT_MASK;
-use perf_sys::decode::Scaled;
-use perf_sys::{Attr, AttrFlags, Cache, CacheEvent, CacheOp, CacheResult, EventType, Hardware, Software};
+use perf_ring::abi::HW_EVENT_MASK;
+use perf_ring::decode::Scaled;
+use perf_ring::{Attr, AttrFlags, Cache, CacheEvent, CacheOp, CacheResult, EventType, Hardware, Software};
 
 use super::{Counts, Metric, MetricKind};
 

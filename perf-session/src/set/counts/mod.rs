@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use perf_sys::Count;
-use perf_sys::decode::Scaled;
+use perf_ring::Count;
+use perf_ring::decode::Scaled;
 
 use super::plan::PlannedGroup;
 use super::{EventSet, EventSetError, Scope};
@@ -60,7 +60,7 @@ pub struct ScopeCount {
 }
 
 impl Counts {
-    /// Returns counts that were read by other means, such as by events of `perf-sys`: the value of each event, not
+    /// Returns counts that were read by other means, such as by events of `perf-ring`: the value of each event, not
     /// multiplexed. They have no CPU and no thread.
     pub fn from_values(values: impl IntoIterator<Item = (NamedEvent, u64)>) -> Self {
         let event = |(event, value): (NamedEvent, u64)| {

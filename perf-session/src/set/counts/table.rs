@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perf_sys::decode::Scaled;
+use perf_ring::decode::Scaled;
 
 use super::{Counts, EventCounts};
 
@@ -130,7 +130,7 @@ impl EventCounts {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::Count;
+    use perf_ring::Count;
 
     use super::*;
     use crate::set::{Scope, ScopeCount};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use perf_sys::Count;
-use perf_sys::decode::Scaled;
+use perf_ring::Count;
+use perf_ring::decode::Scaled;
 
 use super::ScopeCount;
 

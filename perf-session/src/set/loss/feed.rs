@@ -2,8 +2,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use perf_sys::abi::AuxFlags;
-use perf_sys::{RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
+use perf_ring::abi::AuxFlags;
+use perf_ring::{RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
 
 use super::{Gap, Key, Loss, LossKind, LossLedger};
 use crate::set::event_error::label_of;
@@ -113,7 +113,7 @@ impl LossLedger {
         }
     }
 
-    /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
+    /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_ring::Ring::damage)
     /// returns it.
     pub fn note_damage(&mut self, key: RingKey, damage: SkippedBytes) {
         let Some(ring) = self.rings.get_mut(key.index() as usize) else { return };

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use perf_sys::SkippedBytes;
+use perf_ring::SkippedBytes;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{RingKey, Scope};
@@ -199,11 +199,11 @@ impl LossLedger {
     }
 
     /// Adds a ring, and returns its key: for a ring that does not belong to an [`EventSet`](crate::EventSet). Use it as the
-    /// key of the ring in a [`RingSet`](perf_sys::RingSet), whose records the ledger then
+    /// key of the ring in a [`RingSet`](perf_ring::RingSet), whose records the ledger then
     /// [notes](Self::note).
     ///
     /// ```no_run
-    /// use perf_session::sys::{Ring, RingSet};
+    /// use perf_session::ring::{Ring, RingSet};
     /// use perf_session::{LossLedger, Scope};
     ///
     /// fn read(ring: Ring) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-use perf_sys::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, SampleType, Software};
+use perf_ring::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, SampleType, Software};
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use perf_sys::{
+use perf_ring::{
     Attr, AttrFlags, Clock, Error, Event, EventType, Record, Ring, SampleLayout, SampleType, Software,
     Target, TimeConversion,
 };
@@ -35,7 +35,7 @@ pub fn clocks_of(attr: &Attr) -> &'static [Clock] {
 ///
 /// ```
 /// use perf_session::choose_clock;
-/// use perf_session::sys::{Attr, Clock, Hardware, Software};
+/// use perf_session::ring::{Attr, Clock, Hardware, Software};
 ///
 /// let wanted = [Clock::TAI, Clock::MONOTONIC_RAW];
 /// let clock = Attr::software(Software::CPU_CLOCK);
@@ -97,7 +97,7 @@ pub enum TimeSource {
     /// arm64.
     Cycles,
     /// The clock of perf, in ns, by the CPU's counter and the parameters that the kernel offers
-    /// ([`RdpmcCounter::time_conversion`](perf_sys::RdpmcCounter::time_conversion)). Where it offers none,
+    /// ([`RdpmcCounter::time_conversion`](perf_ring::RdpmcCounter::time_conversion)). Where it offers none,
     /// use [`PerfClock`](crate::PerfClock).
     Perf(TimeConversion),
 }
@@ -153,7 +153,7 @@ impl fmt::Display for TimeSource {
 /// The times of two clocks at the same moment.
 ///
 /// ```
-/// use perf_session::sys::Clock;
+/// use perf_session::ring::Clock;
 /// use perf_session::{ClockPair, TimeSource};
 ///
 /// # fn main() -> Result<(), perf_session::ClockError> {
@@ -327,14 +327,14 @@ impl ClockLine {
 /// [`USE_CLOCKID`](AttrFlags::USE_CLOCKID), read on any machine.
 ///
 /// Only some kernels and CPUs offer the parameters of this clock to programs
-/// ([`RdpmcCounter::time_conversion`](perf_sys::RdpmcCounter::time_conversion)), virtual machines rarely. This
+/// ([`RdpmcCounter::time_conversion`](perf_ring::RdpmcCounter::time_conversion)), virtual machines rarely. This
 /// type reads it from the record that the kernel writes when a thread sets its name. The thread's name is
 /// set to the one that it has.
 ///
 /// It takes a ring of one page, and needs no permission. Only the thread that opened it can use it.
 ///
 /// ```
-/// use perf_session::sys::Clock;
+/// use perf_session::ring::Clock;
 /// use perf_session::{PerfClock, TimeSource};
 ///
 /// # fn main() -> Result<(), perf_session::ClockError> {
@@ -368,7 +368,7 @@ impl PerfClock {
     ///
     /// [`ClockError::Event`] with the error of the call.
     pub fn open() -> Result<Self, ClockError> {
-        let event = Event::open(&ATTR, Target::calling_thread())?;
+        let event = Event::open(&ATTR, Target::calling_thread()).map_err(Error::from)?;
         let ring = Ring::map(event, 1).map_err(Error::from)?;
         Ok(Self { ring, not_send: PhantomData })
     }

@@ -1,4 +1,4 @@
-use perf_sys::{Hardware, Software};
+use perf_ring::{Hardware, Software};
 use proptest::prelude::*;
 use rustix::time::Timespec;
 

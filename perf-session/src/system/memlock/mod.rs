@@ -60,7 +60,7 @@ impl MemlockLimit {
         let is_unlimited =
             privileges.has(Capability::IPC_LOCK) || privileges.paranoid().is_ok_and(|level| level < 0);
         Ok(Self {
-            page_size: perf_sys::page_size() as u64,
+            page_size: perf_ring::sys::page_size() as u64,
             mlock_kb: system.number(MLOCK_KB, "a number of KiB")?.into(),
             online_cpus: CpuList::online(system)?.len() as u64,
             limit: limit(system)?,

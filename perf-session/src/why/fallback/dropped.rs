@@ -1,7 +1,7 @@
 use std::fmt;
 
-use perf_sys::abi::Release;
-use perf_sys::{Attr, AttrFlags, BranchSampleType, Clock, ReadFormat, SampleType, Skid};
+use perf_ring::abi::Release;
+use perf_ring::{Attr, AttrFlags, BranchSampleType, Clock, ReadFormat, SampleType, Skid};
 
 use crate::why::Field;
 

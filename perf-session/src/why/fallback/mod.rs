@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perf_sys::{Attr, AttrFlags, BranchSampleType, Error, ReadFormat, SampleType};
+use perf_ring::{Attr, AttrFlags, BranchSampleType, Error, ReadFormat, SampleType};
 
 use crate::why::Field;
 
@@ -19,7 +19,7 @@ pub(super) use step::{Step, steps};
 ///
 /// ```no_run
 /// use perf_session::AttrFallback;
-/// use perf_session::sys::{Attr, AttrFlags, Event, Software, Target};
+/// use perf_session::ring::{Attr, AttrFlags, Event, Software, Target};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::COMM | AttrFlags::BUILD_ID);
@@ -119,8 +119,11 @@ impl AttrFallback {
     ///
     /// [`FallbackError`] with the error of the attempt that ended the search, or of the whole attr if
     /// dropping features does not help.
-    pub fn open<T>(&self, open: impl FnMut(&Attr) -> Result<T, Error>) -> Result<Opened<T>, FallbackError> {
-        search::search(self, open)
+    pub fn open<T, E: Into<Error>>(
+        &self,
+        mut open: impl FnMut(&Attr) -> Result<T, E>,
+    ) -> Result<Opened<T>, FallbackError> {
+        search::search(self, |attr: &Attr| open(attr).map_err(E::into))
     }
 
     /// Returns the largest number of calls that [`open`](Self::open) makes: twice the features that may

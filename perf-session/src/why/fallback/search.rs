@@ -1,6 +1,7 @@
 //! The order of attempts.
 
-use perf_sys::{Attr, AttrFlags, Errno, Error};
+use perf_ring::sys::Error as SysError;
+use perf_ring::{Attr, AttrFlags, Errno, Error};
 
 use super::{AttrFallback, DroppedFeature, FallbackError, Opened, Step, steps};
 use crate::why::{EXCLUDES, Field};
@@ -64,7 +65,7 @@ pub(super) fn search<T>(
         return search.failed(first, asked, Vec::new());
     }
     let mut base = asked;
-    if let Error::AttrSize { kernel, .. } = first {
+    if let Error::Sys(SysError::AttrSize { kernel, .. }) = first {
         base = match truncated(&asked, kernel, fallback) {
             Ok(base) => base,
             Err(missing) => return search.failed(first, asked, missing),

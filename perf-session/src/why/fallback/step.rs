@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
-use perf_sys::abi::Release;
-use perf_sys::{Attr, AttrFlags, BranchSampleType, Clock, EventType, ReadFormat, SampleType, Skid};
+use perf_ring::abi::Release;
+use perf_ring::{Attr, AttrFlags, BranchSampleType, Clock, EventType, ReadFormat, SampleType, Skid};
 
 use super::AttrFallback;
 use crate::why::{EXCLUDES, Field};

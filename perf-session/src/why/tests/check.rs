@@ -1,7 +1,7 @@
 //! Rules that are checked before the open.
 
-use perf_sys::abi::AuxAction;
-use perf_sys::{BreakpointLen, BreakpointType, Clock, Skid, StackSize};
+use perf_ring::abi::AuxAction;
+use perf_ring::{BreakpointLen, BreakpointType, Clock, Skid, StackSize};
 
 use super::*;
 

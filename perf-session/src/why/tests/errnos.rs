@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 
 use super::*;
+use perf_ring::sys::Error as SysError;
 
 #[test]
 fn removed_cgroup_is_the_cause_for_an_event_that_the_kernel_has() {
@@ -20,7 +21,7 @@ fn removed_cgroup_is_the_cause_for_an_event_that_the_kernel_has() {
     // The trial knows of every event.
     let error = failed(Errno::ENOENT);
     let mut trials = Vec::new();
-    let explained = FailedOpen::new(&error, &CYCLES, target).explain_by_trial(tree.system(), |trial| {
+    let explained = FailedOpen::new(error, &CYCLES, target).explain_by_trial(tree.system(), |trial| {
         trials.push((trial.target.cpu_id(), trial.target.is_cgroup()));
         Err(failed(Errno::EBUSY))
     });
@@ -157,12 +158,12 @@ fn exclusive_pmu_is_busy() {
 
 #[test]
 fn attr_that_is_too_long_names_the_fields() {
-    let error = Error::AttrSize { kernel: 128, call: Call::PerfEventOpen };
+    let error = Error::Sys(SysError::AttrSize { kernel: 128, call: Call::PerfEventOpen });
     let attr = CLOCK.with_config3(1).with_config4(2);
-    let explanation = explain(tree().system(), &error, &attr, Target::calling_thread());
+    let explanation = explain(tree().system(), error, &attr, Target::calling_thread());
     assert_is(&explanation, Cause::AttrSize, &["config3, config4", "128 bytes; that of the attr is 144"]);
-    let error = Error::AttrSize { kernel: 136, call: Call::PerfEventOpen };
-    let explanation = explain(tree().system(), &error, &CLOCK.with_size(8), Target::calling_thread());
+    let error = Error::Sys(SysError::AttrSize { kernel: 136, call: Call::PerfEventOpen });
+    let explanation = explain(tree().system(), error, &CLOCK.with_size(8), Target::calling_thread());
     assert_is(&explanation, Cause::AttrSize, &["no kernel accepts an attr of 8 bytes"]);
 }
 
@@ -174,7 +175,7 @@ fn directory_that_is_no_cgroup_comes_with_the_mounts() {
     let explanation = at(&tree, Errno::EBADF, &CLOCK, Target::cgroup(dir.as_fd(), 0));
     assert_is(&explanation, Cause::Cgroup, &["/sys/fs/cgroup (cgroup2)"]);
     let sibling = failed(Errno::EBADF);
-    let sibling = FailedOpen::new(&sibling, &CLOCK, Target::calling_thread()).in_group();
+    let sibling = FailedOpen::new(sibling, &CLOCK, Target::calling_thread()).in_group();
     assert_is(&sibling.explain(tree.system()), Cause::Leader, &["leader"]);
 }
 
@@ -184,7 +185,7 @@ fn features_of_the_pmu_are_causes_of_eopnotsupp() {
     tree.pmu("cpu", &[("type", "4\n"), ("caps/max_precise", "1\n")]);
     let branches = CYCLES.with_branch_sample_type(BranchSampleType::ANY);
     assert_of(&tree, Errno::EOPNOTSUPP, &branches, Cause::PmuFeature, &["PMU cpu does not record branches"]);
-    let precise = CYCLES.with_period(1).with_precise_ip(perf_sys::Skid::REQUESTED_ZERO);
+    let precise = CYCLES.with_period(1).with_precise_ip(perf_ring::Skid::REQUESTED_ZERO);
     let words = ["precise_ip 2", "at most 1", "max_precise of the PMU: 1"];
     assert_of(&tree, Errno::EOPNOTSUPP, &precise, Cause::PmuFeature, &words);
     assert_of(&tree, Errno::EOPNOTSUPP, &CYCLES.with_period(1), Cause::PmuFeature, &["cannot sample"]);
@@ -196,19 +197,19 @@ fn features_of_the_pmu_are_causes_of_eopnotsupp() {
 #[test]
 fn errors_of_no_system_call_are_explained_by_their_text() {
     let errors = [
-        (Error::ThreadId { found: 0 }, Cause::Argument),
-        (Error::Target { pid: -1, cpu: -1 }, Cause::Argument),
-        (Error::PageCount { found: 3 }, Cause::Argument),
-        (Error::RingInUse, Cause::State),
-        (Error::Forked, Cause::State),
+        (Error::Sys(SysError::ThreadId { found: 0 }), Cause::Argument),
+        (Error::Sys(SysError::Target { pid: -1, cpu: -1 }), Cause::Argument),
+        (Error::Sys(SysError::PageCount { found: 3 }), Cause::Argument),
+        (Error::Sys(SysError::RingInUse), Cause::State),
+        (Error::Sys(SysError::Forked), Cause::State),
         (Error::PinnedFailed, Cause::State),
     ];
     for (error, cause) in errors {
-        let explanation = explain(tree().system(), &error, &CLOCK, Target::calling_thread());
+        let explanation = explain(tree().system(), error, &CLOCK, Target::calling_thread());
         assert_is(&explanation, cause, &[&error.to_string()]);
     }
-    let other = Error::System { call: Call::EpollCtl, errno: Errno::ENOSPC };
-    let explanation = explain(tree().system(), &other, &CLOCK, Target::calling_thread());
+    let other = Error::Sys(SysError::System { call: Call::EpollCtl, errno: Errno::ENOSPC });
+    let explanation = explain(tree().system(), other, &CLOCK, Target::calling_thread());
     assert_is(&explanation, Cause::Unknown, &["epoll_ctl", "max_user_watches"]);
 }
 
@@ -228,7 +229,7 @@ fn every_errno_has_three_lines_on_an_empty_machine() {
         for attr in attrs {
             for target in [Target::calling_thread(), Target::thread(7), Target::cpu(0)] {
                 let error = failed(Errno::from_raw_os_error(number));
-                let text = explain(tree.system(), &error, &attr, target).to_string();
+                let text = explain(tree.system(), error, &attr, target).to_string();
                 assert_eq!(text.lines().count(), 3, "{text}");
                 assert!(text.lines().all(|line| line.split_whitespace().count() > 1), "{text}");
             }

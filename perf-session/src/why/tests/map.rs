@@ -1,13 +1,14 @@
 //! Failed mappings.
 
 use super::*;
+use perf_ring::sys::Error as SysError;
 
 fn of_map(tree: &Tree, error: Error, attr: &Attr) -> Diagnosis {
     explain_mapping(tree.system(), &error, attr, 512)
 }
 
 fn mmap(errno: Errno) -> Error {
-    Error::System { call: Call::Mmap, errno }
+    Error::Sys(SysError::System { call: Call::Mmap, errno })
 }
 
 #[test]
@@ -20,10 +21,10 @@ fn locked_memory_has_all_limits_and_the_size_that_fits() {
         ["512 data pages", "perf_event_mlock_kb: 516", "online CPUs: 3", "Max locked memory", "CAP_IPC_LOCK"];
     assert_is(&explanation, Cause::MemlockLimit, &words);
     // 516 KiB for each of 3 CPUs are 387 pages of 4 KiB.
-    if perf_sys::page_size() == 4096 {
+    if perf_ring::sys::page_size() == 4096 {
         assert!(explanation.remedy().starts_with("map at most 256 data pages"), "{explanation}");
     }
-    let unknown = explain(tree.system(), &mmap(Errno::EPERM), &CLOCK, Target::calling_thread());
+    let unknown = explain(tree.system(), mmap(Errno::EPERM), &CLOCK, Target::calling_thread());
     assert_is(&unknown, Cause::MemlockLimit, &["the ring: an unknown number of data pages"]);
 }
 
@@ -62,6 +63,14 @@ fn other_errnos_of_a_mapping_have_their_causes() {
     assert_is(&of_map(&tree, mmap(Errno::ENODEV), &CLOCK), Cause::State, &["gone"]);
     assert_is(&of_map(&tree, mmap(Errno::EOPNOTSUPP), &CLOCK), Cause::PmuFeature, &["AUX"]);
     assert_is(&of_map(&tree, mmap(Errno::EIO), &CLOCK), Cause::Unknown, &["unknown"]);
-    assert_is(&of_map(&tree, Error::PageCount { found: 3 }, &CLOCK), Cause::Argument, &["power of two"]);
-    assert_is(&of_map(&tree, Error::WriteBackward, &CLOCK), Cause::Argument, &["SnapshotRing"]);
+    assert_is(
+        &of_map(&tree, Error::Sys(SysError::PageCount { found: 3 }), &CLOCK),
+        Cause::Argument,
+        &["power of two"],
+    );
+    assert_is(
+        &of_map(&tree, Error::Sys(SysError::WriteBackward), &CLOCK),
+        Cause::Argument,
+        &["SnapshotRing"],
+    );
 }

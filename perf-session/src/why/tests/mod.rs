@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 
-use perf_sys::{
+use perf_ring::sys::Error as SysError;
+use perf_ring::{
     Attr, AttrFlags, BranchSampleType, Call, Errno, Error, EventType, Hardware, SampleType, Software, Target,
 };
 
@@ -42,7 +43,7 @@ fn status(tree: &Tree, capabilities: u64, seccomp: u32) {
 }
 
 fn failed(errno: Errno) -> Error {
-    Error::System { call: Call::PerfEventOpen, errno }
+    Error::Sys(SysError::System { call: Call::PerfEventOpen, errno })
 }
 
 /// Asserts the cause, and that words are in the three lines.
@@ -70,7 +71,7 @@ fn me() -> Target<'static> {
 
 /// Explains an errno on a tree.
 fn at(tree: &Tree, errno: Errno, attr: &Attr, target: Target<'_>) -> Diagnosis {
-    explain(tree.system(), &failed(errno), attr, target)
+    explain(tree.system(), failed(errno), attr, target)
 }
 
 /// Explains an errno of the calling thread's event on a tree.

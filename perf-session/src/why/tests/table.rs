@@ -2,8 +2,8 @@
 
 use std::os::fd::AsFd;
 
-use perf_sys::abi::AuxAction;
-use perf_sys::{BreakpointLen, BreakpointType, Clock, ReadFormat, Skid, StackSize};
+use perf_ring::abi::AuxAction;
+use perf_ring::{BreakpointLen, BreakpointType, Clock, ReadFormat, Skid, StackSize};
 
 use super::*;
 
@@ -114,7 +114,7 @@ fn rules_that_are_met_are_not_found() {
 /// Returns the text of an errno that nothing else explains.
 fn unknown(errno: Errno, attr: Attr, target: Target<'_>, in_group: bool) -> String {
     let (tree, error) = (Tree::new(), failed(errno));
-    let open = FailedOpen::new(&error, &attr, target);
+    let open = FailedOpen::new(error, &attr, target);
     let open = if in_group { open.in_group() } else { open };
     let found = open.explain_by_trial(tree.system(), |_| Err(failed(errno)));
     if found.is_known() { String::new() } else { found.text().to_owned() }
@@ -186,7 +186,7 @@ fn causes_with_two_conditions_need_both() {
 fn diagnosis_has_the_errno_and_the_files_that_were_not_read() {
     let (tree, error) = (Tree::new(), failed(Errno::EINVAL));
     tree.file("/sys/devices/system/cpu/possible", b"\xff\xff");
-    let found = FailedOpen::new(&error, &CLOCK, Target::cpu(0)).explain(tree.system());
+    let found = FailedOpen::new(error, &CLOCK, Target::cpu(0)).explain(tree.system());
     assert_eq!((found.errno(), found.cause()), (Some(Errno::EINVAL), Cause::Unknown));
     assert!(found.evidence()[0].source().ends_with("cpu/possible"), "{found}");
 }
@@ -197,7 +197,7 @@ fn reasons_that_a_trial_excludes_are_not_given() {
     // The group is not the reason for an event that fails without it too.
     assert!(unknown(Errno::EINVAL, CLOCK, me(), true).starts_with("unknown"));
     let error = failed(Errno::EBADF);
-    let member = FailedOpen::new(&error, &CLOCK, Target::cgroup(dir.as_fd(), 0)).in_group();
+    let member = FailedOpen::new(error, &CLOCK, Target::cgroup(dir.as_fd(), 0)).in_group();
     let found = member.explain_by_trial(tree.system(), |_| Err(failed(Errno::EBADF)));
     assert_is(&found, Cause::Cgroup, &["not the directory of a cgroup"]);
 }
@@ -212,7 +212,7 @@ fn files_of_a_pmu_decide_as_far_as_they_are_there() {
     // The kernel moves an uncore event to a CPU of the mask, unless it says otherwise.
     let uncore = Attr::new(EventType(13), 1);
     assert_eq!(check(tree.system(), &uncore, Target::cpu(1), false), []);
-    let found = explain(tree.system(), &failed(Errno::ENODEV), &uncore, Target::cpu(1));
+    let found = explain(tree.system(), failed(Errno::ENODEV), &uncore, Target::cpu(1));
     assert_is(&found, Cause::PmuNotOnCpu, &["uncore_imc is not on CPU 1", "CPUs 0"]);
     assert_eq!(found.errno(), Some(Errno::ENODEV));
 }

@@ -11,7 +11,7 @@ fn by(
     opens: impl Fn(Trial<'_>) -> bool,
 ) -> Diagnosis {
     let error = failed(errno);
-    let open = FailedOpen::new(&error, attr, Target::calling_thread());
+    let open = FailedOpen::new(error, attr, Target::calling_thread());
     let open = if in_group { open.in_group() } else { open };
     open.explain_by_trial(tree.system(), |trial| if opens(trial) { Ok(()) } else { Err(failed(errno)) })
 }
@@ -58,7 +58,7 @@ fn event_that_opens_alone_does_not_fit_the_group() {
 fn group_is_a_probable_cause_where_nothing_can_be_tried() {
     let (tree, error) = (tree(), failed(Errno::EINVAL));
     for (attr, cause) in [(CYCLES, Cause::GroupSize), (CLOCK, Cause::Leader)] {
-        let open = FailedOpen::new(&error, &attr, Target::calling_thread()).in_group();
+        let open = FailedOpen::new(error, &attr, Target::calling_thread()).in_group();
         assert_is(&open.explain(tree.system()), cause, &["probably", "not tried"]);
     }
 }
@@ -123,7 +123,7 @@ fn filter_fails_the_simplest_event_too() {
 #[test]
 fn guilty_part_of_the_pmu_is_found_for_eopnotsupp() {
     let attr = CYCLES.with_period(1).with_branch_sample_type(BranchSampleType::ANY);
-    let attr = attr.with_precise_ip(perf_sys::Skid::ZERO);
+    let attr = attr.with_precise_ip(perf_ring::Skid::ZERO);
     let explanation =
         by(&tree(), Errno::EOPNOTSUPP, &attr, false, |trial| trial.attr.flags.precise_ip().level() <= 1);
     assert_is(&explanation, Cause::PmuFeature, &["precise_ip 3"]);

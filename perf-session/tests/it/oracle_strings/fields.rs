@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use perf_session::expression::Expression;
-use perf_session::sys::{Attr, AttrFlags, BranchSampleType, BreakpointLen, EventType, SampleType};
+use perf_session::ring::{Attr, AttrFlags, BranchSampleType, BreakpointLen, EventType, SampleType};
 
 /// The fields of an attr that an event string sets and that are not 0.
 ///

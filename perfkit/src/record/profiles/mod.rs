@@ -16,8 +16,8 @@ use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 use perf_session::System;
+use perf_session::ring::RecordType;
 use perf_session::synthesize::Synthesizer;
-use perf_session::sys::RecordType;
 
 use super::file::synthesize;
 use super::report::Written;

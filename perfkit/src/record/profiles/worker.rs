@@ -5,8 +5,8 @@ use std::env;
 use std::io;
 
 use perf_profile::{Collector, Event, EventId, LeaderSampling, Pprof, ProfileBuilder};
-use perf_session::sys::decode::Window;
-use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
+use perf_session::ring::decode::Window;
+use perf_session::ring::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
 
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};

@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
 use std::thread::{self, JoinHandle};
 
-use perf_session::sys::Waker;
+use perf_session::ring::Waker;
 use ratatui::crossterm::event::{self, Event};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;

@@ -62,7 +62,7 @@ fn both_core_pmus_have_their_cpus() {
 fn event_of_a_core_pmu_may_count_tasks_on_its_cpus() {
     let tree = tree();
     let spec = spec(&named(&tree, "cpu_atom"), "cpu-cycles").unwrap();
-    assert_eq!(spec.attr(), perf_sys::Attr::new(EventType(10), 0x3c));
+    assert_eq!(spec.attr(), perf_ring::Attr::new(EventType(10), 0x3c));
     assert_eq!((spec.pmu(), spec.is_cpu_only()), (Some("cpu_atom"), false));
     assert_eq!(spec.cpus().unwrap().to_string(), "8-15");
     assert_eq!(spec.label().to_string(), "cpu_atom/cpu-cycles/");

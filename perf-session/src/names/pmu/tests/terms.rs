@@ -1,6 +1,6 @@
 //! The terms of an event, whatever the PMU.
 
-use perf_sys::{AttrFlags, SampleType};
+use perf_ring::{AttrFlags, SampleType};
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn problem(pmu: &Pmu, terms: &str) -> (usize, bool, TermProblem) {
 #[test]
 fn no_terms_are_an_event_of_zeros() {
     let tree = tree();
-    assert_eq!(spec(&named(&tree, "test"), "").unwrap().attr(), perf_sys::Attr::new(EventType(77), 0));
+    assert_eq!(spec(&named(&tree, "test"), "").unwrap().attr(), perf_ring::Attr::new(EventType(77), 0));
 }
 
 #[test]

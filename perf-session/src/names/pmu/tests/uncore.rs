@@ -81,7 +81,7 @@ fn name_without_a_pmu_is_an_error_with_all_names() {
 fn event_is_for_the_cpus_of_the_mask_only() {
     let tree = tree();
     let spec = spec(&named(&tree, "uncore_imc_1"), "cas_count_read").unwrap();
-    assert_eq!(spec.attr(), perf_sys::Attr::new(EventType(21), 0x304));
+    assert_eq!(spec.attr(), perf_ring::Attr::new(EventType(21), 0x304));
     assert_eq!((spec.cpus().unwrap().to_string().as_str(), spec.is_cpu_only()), ("0,28", true));
     assert_eq!((spec.scale(), spec.unit()), (6.103_515_625e-5, "MiB"));
     assert!(!spec.is_per_package() && !spec.is_snapshot());

@@ -1,6 +1,6 @@
 //! The attr and the name of a probe.
 
-use perf_sys::EventType;
+use perf_ring::EventType;
 
 use super::*;
 use crate::names::pmu::PmuError;

@@ -1,13 +1,14 @@
 //! Parts of the attr that are not given up.
 
 use super::*;
+use perf_ring::sys::Error as SysError;
 
 #[test]
 fn config_words_are_never_given_up() {
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_config3(1);
     let error = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 1)).open(attr)).unwrap_err();
     assert_eq!(error.attempts, 1);
-    assert!(matches!(error.error, Error::AttrSize { kernel: 128, .. }), "{error:?}");
+    assert!(matches!(error.error, Error::Sys(SysError::AttrSize { kernel: 128, .. })), "{error:?}");
     assert!(error.to_string().contains("lacks config3, which cannot be given up"), "{error}");
 }
 

@@ -1,8 +1,9 @@
 //! A simulated kernel of any release: it refuses the bits and sizes that it does not know, in the order in
 //! which `perf_copy_attr` and `perf_event_alloc` check them. The bits of each release are those of `perf-abi`.
 
-use perf_sys::abi::Release;
-use perf_sys::{Attr, AttrFlags, BranchSampleType, Call, Errno, Error, EventType, ReadFormat, SampleType};
+use perf_ring::abi::Release;
+use perf_ring::sys::Error as SysError;
+use perf_ring::{Attr, AttrFlags, BranchSampleType, Call, Errno, Error, EventType, ReadFormat, SampleType};
 
 /// Releases as major and minor number; 2.6.x is (2, x).
 type Number = (u8, u8);
@@ -70,11 +71,11 @@ impl Kernel {
 
     /// Opens an event.
     pub(super) fn open(self, attr: &Attr) -> Result<(), Error> {
-        let fail = |errno| Err(Error::System { call: Call::PerfEventOpen, errno });
+        let fail = |errno| Err(Error::Sys(SysError::System { call: Call::PerfEventOpen, errno }));
         let kernel = self.size();
         let end = used(attr);
         if attr.size < 64 || (attr.size > kernel && end > kernel) {
-            return Err(Error::AttrSize { kernel, call: Call::PerfEventOpen });
+            return Err(Error::Sys(SysError::AttrSize { kernel, call: Call::PerfEventOpen }));
         }
         if !self.knows(attr) {
             return fail(Errno::EINVAL);

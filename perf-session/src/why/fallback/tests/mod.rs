@@ -1,4 +1,5 @@
-use perf_sys::{
+use perf_ring::sys::Error as SysError;
+use perf_ring::{
     Attr, AttrFlags, BranchSampleType, Call, Clock, Errno, Error, Hardware, ReadFormat, SampleType, Skid,
     Software, StackSize,
 };
@@ -52,7 +53,7 @@ fn newest() -> Attr {
 }
 
 fn system(errno: Errno) -> Error {
-    Error::System { call: Call::PerfEventOpen, errno }
+    Error::Sys(SysError::System { call: Call::PerfEventOpen, errno })
 }
 
 #[test]
@@ -252,7 +253,7 @@ fn at_most_one_event_is_open_at_a_time() {
         assert_eq!(open.get(), 0);
         kernel.open(attr)?;
         open.set(1);
-        Ok(Counted(&open))
+        Ok::<_, Error>(Counted(&open))
     });
     assert_eq!(open.get(), 1, "{:?}", opened.as_ref().map(|opened| opened.attempts));
     drop(opened);
@@ -265,7 +266,7 @@ fn size_that_no_kernel_has_ends_the_search() {
         let mut calls = 0;
         let error = AttrFallback::new(&newest()).open(|_| -> Result<(), _> {
             calls += 1;
-            Err(Error::AttrSize { kernel, call: Call::PerfEventOpen })
+            Err(Error::Sys(SysError::AttrSize { kernel, call: Call::PerfEventOpen }))
         });
         assert_eq!((error.unwrap_err().attempts, calls), (1, 1), "{kernel}");
     }

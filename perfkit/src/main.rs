@@ -105,6 +105,12 @@ fn main() -> ExitCode {
         Err(error) => return arguments::report(&error),
     };
     color::set(arguments.color);
+    if matches!(
+        arguments.command,
+        Command::Record(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)
+    ) {
+        command::raise_descriptor_limit();
+    }
     let mut out = StandardOutput::lock();
     let result = match &arguments.command {
         Command::Archive(options) => archive::run(&mut out, options),

@@ -24,6 +24,12 @@ struct Interrupt {
     first: OnceLock<Instant>,
 }
 
+impl Interrupt {
+    fn end(&self) -> Option<Instant> {
+        self.first.get().map(|first| *first + PATIENCE)
+    }
+}
+
 /// Time that others have after an interrupt: the reader of a stream to read more, symbols to be read, a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -107,12 +113,16 @@ pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
 
 /// Returns the end of the time that others have after an interrupt; `None` before one.
 fn end() -> Option<Instant> {
-    INTERRUPTED.get()?.first.get().map(|first| *first + PATIENCE)
+    INTERRUPTED.get()?.end()
 }
 
 /// Waits by `wait`, which is given a time and returns whether what it waits for was there until then: before an interrupt
 /// without a limit, and for [`PATIENCE`] after it. Returns whether it was there.
-pub(crate) fn wait_patiently(mut wait: impl FnMut(Instant) -> bool) -> bool {
+pub(crate) fn wait_patiently(wait: impl FnMut(Instant) -> bool) -> bool {
+    wait_until_end(end, wait)
+}
+
+fn wait_until_end(end: impl Fn() -> Option<Instant>, mut wait: impl FnMut(Instant) -> bool) -> bool {
     loop {
         let (end, next) = (end(), Instant::now() + STEP);
         if wait(end.map_or(next, |end| end.min(next))) {
@@ -163,6 +173,26 @@ mod tests {
             waits == 3
         });
         assert!(is_there && waits == 3);
+    }
+
+    #[test]
+    fn what_is_not_there_some_time_after_an_interrupt_is_given_up() {
+        let interrupt = Interrupt { waker: Waker::new().unwrap(), first: OnceLock::new() };
+        let mut waits = 0;
+        let is_there = wait_until_end(
+            || interrupt.end(),
+            |until| {
+                waits += 1;
+                if waits == 3 {
+                    // Longer ago than anything has time.
+                    let first = Instant::now().checked_sub(2 * PATIENCE).unwrap();
+                    interrupt.first.set(first).unwrap();
+                }
+                assert!(waits < 5 && (waits < 4 || until < Instant::now()));
+                false
+            },
+        );
+        assert!(!is_there && waits > 2);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use standard_output::StandardOutput;
 
 mod archive;
 mod arguments;
@@ -111,7 +110,7 @@ fn main() -> ExitCode {
     ) {
         command::raise_descriptor_limit();
     }
-    let mut out = StandardOutput::lock();
+    let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Archive(options) => archive::run(&mut out, options),
         Command::Completions(options) => completions::run(&mut out, options).map(success),

@@ -103,7 +103,7 @@ pub use syscalls::{
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,
     DescriptorLimit, FileError, Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System,
-    TimeSource, choose_clock, clocks_of, mappings_of, process_of, threads_of,
+    ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of, mappings_of, process_of, threads_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

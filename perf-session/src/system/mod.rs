@@ -31,7 +31,7 @@ pub use privileges::{Capability, Privileges};
 pub(crate) use sysctl::{line_of, soft_limit};
 #[cfg(feature = "synthesize")]
 pub(crate) use tasks::hex;
-pub use tasks::{Mapping, mappings_of, process_of, threads_of};
+pub use tasks::{Mapping, ThreadState, WaitPlace, mappings_of, process_of, threads_of};
 pub use topology::CpuTopology;
 pub(crate) use topology::package;
 

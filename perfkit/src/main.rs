@@ -43,6 +43,7 @@ mod stat;
 mod target;
 mod top;
 mod trace;
+mod waiting;
 mod whole_file;
 
 /// Linux perf events on the command line

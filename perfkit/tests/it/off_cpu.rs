@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record, skip_if_refused};
+use crate::support::running::is_met;
 
 /// Before each result of [`workload`] in its output.
 const RESULT: &str = "waited-for ";
@@ -452,6 +453,30 @@ fn user_without_privileges_records_the_waits_of_a_command() {
     assert_eq!(level > 1, report.contains("no stack: no sample was recorded"), "{report}");
     assert!(level <= 1 || !report.contains("all addresses have names"), "{report}");
     assert!(report.contains("preempted-time") && !report.contains("runqueue-time"), "{report}");
+}
+
+#[test]
+fn process_that_waits_all_the_time_is_named_with_its_system_call() {
+    let mut sleep = Command::new("sleep").arg("100000").spawn().unwrap();
+    let (pid, folder) = (sleep.id().to_string(), Folder::new());
+    let place = || fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap();
+    assert!(is_met(|| place().contains("nanosleep")), "{}", place());
+    for options in [&["-e", "dummy", "--off-cpu"][..], &["-e", "cpu-clock"]] {
+        let mut command = perfkit();
+        command.args(["record", "-p", &pid]).args(options).arg("-o").arg(folder.path("hangs.data"));
+        let output = command.args(["--", "true"]).output().unwrap();
+        if !output.status.success() {
+            skip_if_refused(&output);
+            break;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let expected = "1 thread waited all the time, so that nothing of it is recorded: ";
+        let waits = errors.split_once(expected).unwrap_or_else(|| panic!("{errors}")).1;
+        assert!(waits.starts_with(&pid) && waits.contains("nanosleep)"), "{errors}");
+        assert!(!errors.contains("nothing was sampled"), "{errors}");
+    }
+    let _ = sleep.kill();
+    let _ = sleep.wait();
 }
 
 #[test]

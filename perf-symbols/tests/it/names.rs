@@ -13,8 +13,8 @@ use perf_file::Reader;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_symbols::{
-    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Function, Kallsyms, NotFoundKind, Query,
-    StackFrame, Symbolizer, Symbols, Unnamed,
+    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Function, Kallsyms, NotFoundKind, ObjectFile,
+    Query, StackFrame, Symbolizer, Symbols, Unnamed,
 };
 
 use crate::addr2line::path_of;
@@ -174,6 +174,44 @@ fn jitdump_function(pid: u32, time: u64, name: &str) -> Vec<u8> {
     record.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
     record.extend(name.bytes().chain([0]));
     record
+}
+
+#[test]
+fn address_without_a_symbol_has_the_reason_that_its_file_shows() {
+    let programs = Programs::empty("reasons");
+    let Some(path) = programs.compile("plain", "inlines.cpp", &["-O2"]) else { return };
+    let change = |tool: &str, arguments: &[&Path]| {
+        let status = Command::new(tool).args(arguments).status();
+        let is_done = status.is_ok_and(|status| status.success());
+        if !is_done {
+            eprintln!("skipped: {tool} {arguments:?}");
+        }
+        is_done
+    };
+    let [stripped, with_data] = ["stripped", "with-data"].map(|name| programs.path(name));
+    let section = Path::new("--add-section=.gnu_debugdata=/etc/passwd");
+    if !change("strip", &[&path, Path::new("-o"), &stripped])
+        || !change("objcopy", &[section, &stripped, &with_data])
+    {
+        return;
+    }
+    let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
+    let pid = std::process::id();
+    let reason = |path: &Path, section: &str| {
+        let object = ObjectFile::open(path).expect("the program");
+        let address = object.section_addresses(section).expect("a section").start;
+        let mut spaces = AddressSpaces::new();
+        let base = 0x50_0000_0000;
+        map(&mut spaces, CpuMode::USER, pid, [base, 0x10_0000, 0], path.as_os_str().as_encoded_bytes());
+        let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, base + address)]);
+        found[0].as_ref().map(|_| ()).map_err(|reason| *reason)
+    };
+    assert_eq!(reason(&path, ".text"), Ok(()));
+    // The first entry of the table, which finds the function of the others, has no name in any tool.
+    assert_eq!(reason(&path, ".plt"), Err(Unnamed::LinkageTable));
+    assert_eq!(reason(&stripped, ".plt"), Err(Unnamed::LinkageTable));
+    assert_eq!(reason(&stripped, ".text"), Err(Unnamed::NoSymbol));
+    assert_eq!(reason(&with_data, ".text"), Err(Unnamed::MiniDebugInfo));
 }
 
 /// A program that writes code into memory and lists it, as a runtime does.

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::support::recording::{Folder, perfkit, record};
 use crate::support::running::Running;
@@ -59,19 +60,21 @@ fn filter_limits_the_samples_of_a_tracepoint() {
 fn several_processes_are_recorded_until_the_last_has_exited() {
     let folder = Folder::new();
     // Each burns once it is recorded.
-    let script = format!("while [ ! -e go ]; do sleep 0.05; done; {BURN}");
+    let script = format!("read go; {BURN}");
     let mut tasks = [0, 1].map(|_| {
         let mut task = Command::new("sh");
-        task.args(["-c", &script]).current_dir(folder.path("")).spawn().unwrap()
+        task.args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap()
     });
     let ids = tasks.each_ref().map(std::process::Child::id);
     let list = ids.map(|id| id.to_string()).join(",");
-    let (file, go) = (folder.path("a.data"), folder.path("go"));
+    let file = folder.path("a.data");
     let mut record = perfkit();
     record.args(["record", "-e", "task-clock", "-c", "1000000", "-p", &list, "-o"]).arg(&file);
     let mut record = Running::start(&mut record);
     let is_recorded = record.prints("recording processes");
-    fs::write(go, "").unwrap();
+    for task in &mut tasks {
+        task.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
     for task in &mut tasks {
         assert!(task.wait().unwrap().success());
     }

@@ -25,13 +25,17 @@ struct Interrupt {
 }
 
 impl Interrupt {
-    fn end(&self) -> Option<Instant> {
-        self.first.get().map(|first| *first + PATIENCE)
+    /// Returns the end of the time that others have; `None` before the first interrupt.
+    fn end(&self, patience: Duration) -> Option<Instant> {
+        self.first.get().map(|first| *first + patience)
     }
 }
 
-/// Time that others have after an interrupt: the reader of a stream to read more, symbols to be read, a collector to answer.
+/// Time that others have after an interrupt: the reader of a stream to read more, a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time for symbols to be read after an interrupt. The rest of [`PATIENCE`] is for what is made of the names.
+const PATIENCE_FOR_NAMES: Duration = Duration::from_secs(1);
 
 /// Time between two looks for an interrupt, for waits that have no descriptor.
 const STEP: Duration = Duration::from_millis(100);
@@ -111,15 +115,15 @@ pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
     INTERRUPTED.get().map(|interrupt| &interrupt.waker)
 }
 
-/// Returns the end of the time that others have after an interrupt; `None` before one.
-fn end() -> Option<Instant> {
-    INTERRUPTED.get()?.end()
-}
-
 /// Waits by `wait`, which is given a time and returns whether what it waits for was there until then: before an interrupt
 /// without a limit, and for [`PATIENCE`] after it. Returns whether it was there.
 pub(crate) fn wait_patiently(wait: impl FnMut(Instant) -> bool) -> bool {
-    wait_until_end(end, wait)
+    wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE), wait)
+}
+
+/// As [`wait_patiently`], for names, which leaves some of the time for what is made of them.
+pub(crate) fn wait_for_names(wait: impl FnMut(Instant) -> bool) -> bool {
+    wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE_FOR_NAMES), wait)
 }
 
 fn wait_until_end(end: impl Fn() -> Option<Instant>, mut wait: impl FnMut(Instant) -> bool) -> bool {
@@ -180,7 +184,7 @@ mod tests {
         let interrupt = Interrupt { waker: Waker::new().unwrap(), first: OnceLock::new() };
         let mut waits = 0;
         let is_there = wait_until_end(
-            || interrupt.end(),
+            || interrupt.end(PATIENCE),
             |until| {
                 waits += 1;
                 if waits == 3 {

@@ -1,14 +1,17 @@
-//! Ratios on a noisy machine and instructions without a PMU: criterion has none of them.
+//! Ratios on a noisy machine, instructions without a PMU, and a record of the results: criterion has none of them.
 
 mod costs;
 mod instructions;
 mod ratios;
+mod record;
 
 use perfkit_benches::Result;
 
 const HELP: &str = "\
 Usage: cargo run --release -- COMMAND [ARGUMENT...]
 
+  record                       runs `cargo bench`, writes record/CPU/DATE.csv, prints its tables
+  record ARGUMENT...           runs `cargo bench -- ARGUMENT...`, and writes below target/criterion-record
   ratios [--large] [--event=EVENT] [PASSES] [WORD...]
                                ratios of time, or of the counts of an event, to the code by hand, by interleaved passes
                                (default 41); input of 512 KiB, with --large 8 MiB
@@ -22,6 +25,7 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first() {
         Some((command, arguments)) => match &command[..] {
+            "record" => record::record(arguments),
             "ratios" => ratios::ratios(arguments),
             "instructions" => instructions::instructions(arguments),
             instructions::ONE => instructions::run_one(arguments),

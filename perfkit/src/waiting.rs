@@ -21,8 +21,9 @@ impl Waiting {
         Self { system: system.clone(), before }
     }
 
-    /// Returns which threads have waited since, and where, as text; `None` if each has run.
-    pub(crate) fn describe(&self) -> Option<String> {
+    /// Returns which threads have waited since, and where, as text; `None` if each has run. `done` is what happened to the others:
+    /// "recorded" or "traced".
+    pub(crate) fn describe(&self, done: &str) -> Option<String> {
         let has_waited = |before: &&ThreadState| {
             ThreadState::read(&self.system, before.tid).is_ok_and(|now| now.has_waited_since(before))
         };
@@ -36,7 +37,7 @@ impl Waiting {
         }
         let them = if threads.len() == 1 { "it" } else { "them" };
         let (threads, named) = (count(threads.len() as u64, "thread"), named.join(", "));
-        Some(format!("{threads} waited all the time, so that nothing of {them} is recorded: {named}"))
+        Some(format!("{threads} waited all the time, so that nothing of {them} is {done}: {named}"))
     }
 
     fn name(&self, thread: &ThreadState) -> String {

@@ -198,7 +198,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let waiting = Waiting::begin(&system, &tids);
     let mut session = Session::new(source, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
-    let waiting = waiting.describe();
+    let waiting = waiting.describe("recorded");
     let ledger = session.close();
     let of_cpus = if options.target.is_on_cpus() { OfCpus::All } else { OfCpus::Wakeups };
     let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause, of_cpus, waiting };

@@ -463,17 +463,21 @@ fn process_that_waits_all_the_time_is_named_with_its_system_call() {
     let (pid, folder) = (sleep.id().to_string(), Folder::new());
     let place = || fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap();
     assert!(is_met(|| place().contains("nanosleep")), "{}", place());
-    for options in [&["-e", "dummy", "--off-cpu"][..], &["-e", "cpu-clock"]] {
-        let mut command = perfkit();
-        command.args(["record", "-p", &pid]).args(options).arg("-o").arg(folder.path("hangs.data"));
-        let output = command.args(["--", "true"]).output().unwrap();
+    let file = folder.path("hangs.data");
+    let file = file.to_str().unwrap();
+    for (done, words) in [
+        ("recorded", &["record", "-e", "dummy", "--off-cpu", "-o", file, "-p"][..]),
+        ("recorded", &["record", "-e", "cpu-clock", "-o", file, "-p"]),
+        ("traced", &["trace", "-p"]),
+    ] {
+        let output = perfkit().args(words).args([&pid, "--", "true"]).output().unwrap();
         if !output.status.success() {
             skip_if_refused(&output);
             break;
         }
         let errors = String::from_utf8_lossy(&output.stderr);
-        let expected = "1 thread waited all the time, so that nothing of it is recorded: ";
-        let waits = errors.split_once(expected).unwrap_or_else(|| panic!("{errors}")).1;
+        let expected = format!("1 thread waited all the time, so that nothing of it is {done}: ");
+        let waits = errors.split_once(&expected).unwrap_or_else(|| panic!("{errors}")).1;
         assert!(waits.starts_with(&pid) && waits.contains("nanosleep)"), "{errors}");
         assert!(!errors.contains("nothing was sampled"), "{errors}");
     }

@@ -55,6 +55,7 @@
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string; names in programs need the feature `symbols` |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
+//! | open more events than the soft limit of descriptors permits | [`DescriptorLimit::raise`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
 //! | trace system calls, with the feature `syscalls` | `SyscallTracepoints`, `SyscallJoiner`, `SyscallTable`, `SyscallSummary` |
 //! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |
@@ -100,9 +101,9 @@ pub use syscalls::{
     SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
 };
 pub use system::{
-    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology, FileError,
-    Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System, TimeSource, choose_clock,
-    clocks_of, mappings_of, process_of, threads_of,
+    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,
+    DescriptorLimit, FileError, Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System,
+    ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of, mappings_of, process_of, threads_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

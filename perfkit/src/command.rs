@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use crate::message::{note, print, shown};
-use perf_session::{EventSet, EventSetError, System};
+use perf_session::{DescriptorLimit, EventSet, EventSetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// The reason why nothing was counted or traced.
@@ -45,6 +45,28 @@ pub(crate) fn command(words: &[OsString]) -> Option<Command> {
     Some(command)
 }
 
+/// The limit of descriptors that this program was started with.
+static INITIAL_LIMIT: OnceLock<DescriptorLimit> = OnceLock::new();
+
+/// Lets this program open as many events as the hard limit of descriptors permits.
+pub(crate) fn raise_descriptor_limit() {
+    // With the limit as it is, an event that cannot be opened is reported with the cause.
+    if let Ok(initial) = DescriptorLimit::raise() {
+        let _ = INITIAL_LIMIT.set(initial);
+    }
+}
+
+/// Starts a command, which inherits the limit that this program was started with: a measured program runs as without this one.
+fn with_initial_limit<R>(start: impl FnOnce() -> R) -> R {
+    let Some(initial) = INITIAL_LIMIT.get() else { return start() };
+    let raised = DescriptorLimit::read();
+    // Both are within the hard limit.
+    let _ = initial.set();
+    let started = start();
+    let _ = raised.set();
+    started
+}
+
 /// Starts the events of a set, and the command. If the set is for the command, its events start at the `exec`.
 pub(crate) fn start(
     command: &mut Command,
@@ -52,7 +74,7 @@ pub(crate) fn start(
     is_for_command: bool,
 ) -> Result<RunningCommand, EventSetError> {
     if is_for_command {
-        return set.spawn(command).map(RunningCommand);
+        return with_initial_limit(|| set.spawn(command)).map(RunningCommand);
     }
     set.enable()?;
     spawn(command)
@@ -60,7 +82,7 @@ pub(crate) fn start(
 
 /// Starts the command by itself.
 pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetError> {
-    command.spawn().map(RunningCommand).map_err(|error| EventSetError::Command {
+    with_initial_limit(|| command.spawn()).map(RunningCommand).map_err(|error| EventSetError::Command {
         program: command.get_program().to_string_lossy().into_owned(),
         error: Arc::new(error),
     })

@@ -24,8 +24,18 @@ struct Interrupt {
     first: OnceLock<Instant>,
 }
 
-/// Time that others have after an interrupt: the reader of a stream to read more, symbols to be read, a collector to answer.
+impl Interrupt {
+    /// Returns the end of the time that others have; `None` before the first interrupt.
+    fn end(&self, patience: Duration) -> Option<Instant> {
+        self.first.get().map(|first| *first + patience)
+    }
+}
+
+/// Time that others have after an interrupt: the reader of a stream to read more, a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time for symbols to be read after an interrupt. The rest of [`PATIENCE`] is for what is made of the names.
+const PATIENCE_FOR_NAMES: Duration = Duration::from_secs(1);
 
 /// Time between two looks for an interrupt, for waits that have no descriptor.
 const STEP: Duration = Duration::from_millis(100);
@@ -105,14 +115,18 @@ pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
     INTERRUPTED.get().map(|interrupt| &interrupt.waker)
 }
 
-/// Returns the end of the time that others have after an interrupt; `None` before one.
-fn end() -> Option<Instant> {
-    INTERRUPTED.get()?.first.get().map(|first| *first + PATIENCE)
-}
-
 /// Waits by `wait`, which is given a time and returns whether what it waits for was there until then: before an interrupt
 /// without a limit, and for [`PATIENCE`] after it. Returns whether it was there.
-pub(crate) fn wait_patiently(mut wait: impl FnMut(Instant) -> bool) -> bool {
+pub(crate) fn wait_patiently(wait: impl FnMut(Instant) -> bool) -> bool {
+    wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE), wait)
+}
+
+/// As [`wait_patiently`], for names, which leaves some of the time for what is made of them.
+pub(crate) fn wait_for_names(wait: impl FnMut(Instant) -> bool) -> bool {
+    wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE_FOR_NAMES), wait)
+}
+
+fn wait_until_end(end: impl Fn() -> Option<Instant>, mut wait: impl FnMut(Instant) -> bool) -> bool {
     loop {
         let (end, next) = (end(), Instant::now() + STEP);
         if wait(end.map_or(next, |end| end.min(next))) {
@@ -163,6 +177,26 @@ mod tests {
             waits == 3
         });
         assert!(is_there && waits == 3);
+    }
+
+    #[test]
+    fn what_is_not_there_some_time_after_an_interrupt_is_given_up() {
+        let interrupt = Interrupt { waker: Waker::new().unwrap(), first: OnceLock::new() };
+        let mut waits = 0;
+        let is_there = wait_until_end(
+            || interrupt.end(PATIENCE),
+            |until| {
+                waits += 1;
+                if waits == 3 {
+                    // Longer ago than anything has time.
+                    let first = Instant::now().checked_sub(2 * PATIENCE).unwrap();
+                    interrupt.first.set(first).unwrap();
+                }
+                assert!(waits < 5 && (waits < 4 || until < Instant::now()));
+                false
+            },
+        );
+        assert!(!is_there && waits > 2);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use standard_output::StandardOutput;
 
 mod archive;
 mod arguments;
@@ -44,6 +43,7 @@ mod stat;
 mod target;
 mod top;
 mod trace;
+mod waiting;
 mod whole_file;
 
 /// Linux perf events on the command line
@@ -105,7 +105,13 @@ fn main() -> ExitCode {
         Err(error) => return arguments::report(&error),
     };
     color::set(arguments.color);
-    let mut out = StandardOutput::lock();
+    if matches!(
+        arguments.command,
+        Command::Record(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)
+    ) {
+        command::raise_descriptor_limit();
+    }
+    let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Archive(options) => archive::run(&mut out, options),
         Command::Completions(options) => completions::run(&mut out, options).map(success),

@@ -11,7 +11,6 @@ use rustix::pipe::fcntl_getpipe_size;
 use crate::interrupt::wait_until_writable;
 use crate::message::of_file;
 use crate::output_path::OutputPath;
-use crate::standard_output::expect_open;
 
 /// Bytes that a pipe takes without blocking when it is writable. An empty one takes its capacity.
 const PIPE_BUF: usize = 4096;
@@ -50,7 +49,6 @@ impl OutputFile {
     }
 
     fn of_stream(name: &str, stream: &impl AsFd) -> io::Result<Self> {
-        expect_open(stream, name)?;
         let stream = Stream::of(stream)?;
         Ok(Self { stream, name: name.into(), new: None, appends: true, has_begun: true })
     }

@@ -1,53 +1,21 @@
-//! Standard output, which the caller may have closed.
+//! Standard output that was closed by the caller.
 
-use std::io::{self, StdoutLock, Write};
-use std::os::fd::AsFd;
+use std::io;
 
 use rustix::fs::{OFlags, fcntl_getfl, fstat, makedev};
 
-/// Standard output whose first text fails if it is closed.
-#[derive(Debug)]
-pub(crate) struct StandardOutput {
-    stream: StdoutLock<'static>,
-    is_checked: bool,
-}
-
-impl StandardOutput {
-    pub(crate) fn lock() -> Self {
-        Self { stream: io::stdout().lock(), is_checked: false }
-    }
-
-    fn check(&mut self) -> io::Result<()> {
-        if !self.is_checked {
-            expect_open(&self.stream, "standard output")?;
-            self.is_checked = true;
-        }
-        Ok(())
-    }
-}
-
-impl Write for StandardOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.check()?;
-        self.stream.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
-    }
-}
-
-/// Fails if a standard stream was closed when the program started, so that what is written would be lost without a word.
+/// Fails if standard output was closed when the program started, so that what a file or pipe is to have, such as a recording,
+/// would be lost without a word.
 ///
-/// The standard library opens `/dev/null` for reading and writing in its place. Shells, cron and most programs that discard an
-/// output open it for writing; those that open it for both, as Python's `DEVNULL`, look like one that closed it.
-pub(crate) fn expect_open(stream: &impl AsFd, name: &str) -> io::Result<()> {
-    let is_null = fstat(stream).is_ok_and(|stat| stat.st_rdev == makedev(1, 3));
-    if is_null && fcntl_getfl(stream).is_ok_and(|flags| flags.contains(OFlags::RDWR)) {
-        let text = format!(
-            "{name} is closed, or /dev/null for reading and writing, which looks the same: open a file, or /dev/null \
-             for writing"
-        );
+/// The standard library opens `/dev/null` for reading and writing in its place, while a shell that redirects to
+/// `/dev/null` opens it for writing. Programs that start others may open it for both, as Python's `DEVNULL` and
+/// `daemon(3)` do. So commands that print a text do not ask for this: who wants their exit code alone needs no output.
+pub(crate) fn expect_open() -> io::Result<()> {
+    let out = io::stdout();
+    let is_null = fstat(&out).is_ok_and(|stat| stat.st_rdev == makedev(1, 3));
+    if is_null && fcntl_getfl(&out).is_ok_and(|flags| flags.contains(OFlags::RDWR)) {
+        let text = "standard output is closed, or /dev/null for reading and writing, which looks the same: open a file, \
+                    or /dev/null for writing";
         return Err(io::Error::other(text));
     }
     Ok(())

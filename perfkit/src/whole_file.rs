@@ -46,7 +46,7 @@ fn write_with_mode(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     if path == Path::new("-") {
-        standard_output::expect_open(&io::stdout(), "standard output")?;
+        standard_output::expect_open()?;
         let name = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => error,
             _ => of_file("standard output", &error),

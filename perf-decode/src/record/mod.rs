@@ -178,7 +178,7 @@ impl<'a> RawRecord<'a> {
     /// attr that is newer than this decoder. An error does not affect the records after
     /// this one.
     // Inlined, so that a caller's `match` is compiled into this one and no record is built
-    // in memory, which would be three to four times slower (benches `ratios`, d and e).
+    // in memory, which would be three to four times slower (benches, loops `dyn` and `vec`).
     #[inline(always)]
     pub fn decode<L: Layout>(self, layout: L) -> Result<Record<'a, L>> {
         let known = layout.sample_layout();

@@ -13,7 +13,7 @@ use crate::names::{Glob, Tracefs, TracefsError};
 /// tracefs describes the arguments of each call, but not its number: the kernel has the numbers in its table of
 /// addresses alone. So names and numbers are those of the crate `syscalls`, which is generated from the kernel's source
 /// for each architecture. The numbers of 32-bit programs on a 64-bit kernel differ, and `raw_syscalls` does not say
-/// whose they are: such calls have wrong names.
+/// whose they are: such calls have wrong names. The default one has the names alone.
 ///
 /// ```no_run
 /// use perf_session::{SyscallTable, System, Tracefs};
@@ -25,7 +25,7 @@ use crate::names::{Glob, Tracefs, TracefsError};
 /// }
 /// # Ok::<(), perf_session::TracefsError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SyscallTable {
     args: HashMap<i64, Arc<[SyscallArg]>>,
 }

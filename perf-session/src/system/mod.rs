@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 mod clock;
 mod cpus;
+mod descriptors;
 mod file_error;
 mod memlock;
 mod mount;
@@ -21,6 +22,7 @@ pub(crate) mod tree;
 
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub use cpus::{CpuIter, CpuList, CpuListError};
+pub use descriptors::DescriptorLimit;
 pub use file_error::FileError;
 pub(crate) use file_error::excerpt;
 pub use memlock::{MemlockLimit, MemlockUsage};
@@ -29,7 +31,7 @@ pub use privileges::{Capability, Privileges};
 pub(crate) use sysctl::{line_of, soft_limit};
 #[cfg(feature = "synthesize")]
 pub(crate) use tasks::hex;
-pub use tasks::{Mapping, mappings_of, process_of, threads_of};
+pub use tasks::{Mapping, ThreadState, WaitPlace, mappings_of, process_of, threads_of};
 pub use topology::CpuTopology;
 pub(crate) use topology::package;
 

@@ -1,6 +1,6 @@
 //! Threads and mappings of a process, which were there before it was observed: no record reports them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -117,9 +117,119 @@ pub fn process_of(system: &System, tid: u32) -> Option<u32> {
     std::str::from_utf8(process).ok()?.trim().parse().ok()
 }
 
+/// Whether a thread runs, and how often it did: from `/proc/TID/status`.
+///
+/// A thread that waits all the time makes no record: neither a sample nor a switch. The states before and after show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadState {
+    /// Id of the thread.
+    pub tid: u32,
+    /// Name of the thread, in which the kernel escapes a newline and a backslash.
+    pub name: OsString,
+    /// State as `ps` prints it: `R` runs or is ready to, `S` and `D` wait, `T` is stopped.
+    pub state: char,
+    /// How often it left a CPU since it started.
+    pub switches: u64,
+}
+
+impl ThreadState {
+    /// Reads the state of thread `tid`.
+    ///
+    /// # Errors
+    ///
+    /// `/proc/TID/status` cannot be read; [`FileError::is_not_found`] if the thread has exited.
+    pub fn read(system: &System, tid: u32) -> Result<Self, FileError> {
+        let status = system.read_bytes(format!("/proc/{tid}/status"))?;
+        let field = |name: &str| {
+            let mut lines = status.split(|byte| *byte == b'\n');
+            lines.find_map(|line| line.strip_prefix(name.as_bytes())).unwrap_or_default().trim_ascii()
+        };
+        let number = |name| std::str::from_utf8(field(name)).ok().and_then(|text| text.parse::<u64>().ok());
+        let [voluntary, others] = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"].map(number);
+        Ok(Self {
+            tid,
+            name: OsStr::from_bytes(field("Name:")).to_owned(),
+            state: field("State:").first().map_or('?', |&state| char::from(state)),
+            switches: voluntary.unwrap_or(0).saturating_add(others.unwrap_or(0)),
+        })
+    }
+
+    /// Returns whether the thread has waited all the time since an earlier state of it.
+    pub fn has_waited_since(&self, earlier: &Self) -> bool {
+        self.tid == earlier.tid && self.switches == earlier.switches && self.state != 'R'
+    }
+}
+
+/// The place in the kernel at which a thread waits: from `/proc/TID/syscall` and `/proc/TID/wchan`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitPlace {
+    /// Number of the system call; `None` if it waits in none, such as at a page fault.
+    pub syscall: Option<i64>,
+    /// Function of the kernel.
+    pub function: Option<String>,
+}
+
+impl WaitPlace {
+    /// Returns where thread `tid` waits. What this program may not see is missing: both files are for those who may trace
+    /// the thread, and some kernels have none.
+    pub fn read(system: &System, tid: u32) -> Self {
+        let read = |name| system.read(format!("/proc/{tid}/{name}")).unwrap_or_default();
+        let syscall = read("syscall").split_whitespace().next().and_then(|number| number.parse().ok());
+        let function = read("wchan");
+        Self {
+            syscall: syscall.filter(|number| *number >= 0),
+            // The file has no newline, and 0 of a thread that runs.
+            function: Some(function.trim().to_owned()).filter(|name| !["", "0"].contains(&name.as_str())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thread_that_never_left_a_cpu_and_does_not_run_has_waited() {
+        let tree = crate::system::tree::Tree::new();
+        let state = |state: &str, switches: u64| {
+            let text = format!(
+                "Name:\tState:\\\\n x\nState:\t{state}\nvoluntary_ctxt_switches:\t{switches}\n\
+                 nonvoluntary_ctxt_switches:\t3\n"
+            );
+            tree.file("/proc/8/status", text);
+            ThreadState::read(tree.system(), 8).unwrap()
+        };
+        let first = state("S (sleeping)", 40);
+        assert_eq!((first.name.to_str(), first.state, first.switches), (Some("State:\\\\n x"), 'S', 43));
+        assert!(state("S (sleeping)", 40).has_waited_since(&first));
+        assert!(state("D (disk sleep)", 40).has_waited_since(&first));
+        assert!(!state("S (sleeping)", 41).has_waited_since(&first));
+        assert!(!state("R (running)", 40).has_waited_since(&first));
+        let missing = ThreadState::read(tree.system(), 9).unwrap_err();
+        assert!(missing.is_not_found(), "{missing}");
+    }
+
+    #[test]
+    fn place_of_a_wait_has_what_may_be_seen() {
+        let tree = crate::system::tree::Tree::new();
+        let place = |syscall: &str, wchan: &str| {
+            tree.file("/proc/8/syscall", syscall);
+            tree.file("/proc/8/wchan", wchan);
+            let place = WaitPlace::read(tree.system(), 8);
+            (place.syscall, place.function)
+        };
+        let name = || Some("hrtimer_nanosleep".to_owned());
+        assert_eq!(
+            place("230 0x0 0x0 0x7ff 0x0 0x0 0x0 0x7ffe 0x7fac\n", "hrtimer_nanosleep"),
+            (Some(230), name())
+        );
+        assert_eq!(place("-1 0x7ffe 0x7fac\n", "hrtimer_nanosleep"), (None, name()));
+        assert_eq!(place("running\n", "0"), (None, None));
+        let nothing = WaitPlace::read(tree.system(), 9);
+        assert_eq!((nothing.syscall, nothing.function), (None, None));
+    }
 
     #[test]
     fn line_of_a_file_has_all_fields() {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::elf::ElfError;
-use crate::{BuildId, MappedObject};
+use crate::{BuildId, MappedObject, ObjectKind};
 
 /// Why no candidate is the file of a mapping: returned by [`FileFinder::find`](crate::FileFinder::find).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +141,10 @@ impl fmt::Display for NotFound {
         f.write_str(match self.kind {
             NotFoundKind::NoFile => "; a runtime with a perf map or jitdump names its code",
             NotFoundKind::Replaced => "; give the old file by a build-id cache or symfs",
+            // It is in no folder of files: only its build id leads to a copy.
+            _ if self.object.kind() == ObjectKind::Vdso => {
+                "; 32-bit programs and other kernels have another one, which a build-id cache can have"
+            }
             NotFoundKind::Denied => "; run as the user of the process, or as root",
             NotFoundKind::Malformed | NotFoundKind::Missing => {
                 "; give the file by symfs, a build-id cache or a debug package"
@@ -154,6 +158,12 @@ impl std::error::Error for NotFound {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vdso_of_another_kernel_is_not_looked_for_in_folders() {
+        let reason = NotFound::new(&MappedObject::new(b"[vdso]"), Vec::new()).to_string();
+        assert!(reason.contains("build-id cache") && !reason.contains("symfs"), "{reason}");
+    }
 
     #[test]
     fn reason_is_the_first_in_order_of_all_candidates() {

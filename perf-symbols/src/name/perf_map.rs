@@ -134,17 +134,19 @@ pub(super) fn read_if_new(
 const MAX_CANDIDATES: usize = 256;
 const MAX_CANDIDATE_LEN: u64 = 16 << 20;
 
-/// Reads the perf map whose functions lie in the code of a process that has ended, if there is one such. Its id in a namespace
-/// of process ids, which the name of the map has, has ended with that. `address` is one of the functions'.
+/// Reads the perf map whose functions lie in the code of a process that has ended, if there is one. Its id in a namespace of
+/// process ids, which the name of the map has, has ended with that. `address` is one of the functions'.
+///
+/// An error if there are several with different functions: any of them may be the process's.
 pub(super) fn read_of_ended_namespace(
     pid: u32,
     address: u64,
     code: &ProcessMappings,
-) -> Option<(u64, PerfMap)> {
+) -> Result<Option<(u64, PerfMap)>, Unnamed> {
     if Process::read(pid).user.is_some() {
-        return None;
+        return Ok(None);
     }
-    let names = fs::read_dir("/tmp").ok()?.flatten().map(|entry| entry.path());
+    let names = fs::read_dir("/tmp").into_iter().flatten().flatten().map(|entry| entry.path());
     let is_map = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let id = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
@@ -157,7 +159,13 @@ pub(super) fn read_of_ended_namespace(
         let is_own = map.find(address).is_some() && Placed::count(&map, code).is_proof();
         is_own.then_some((metadata.len(), map))
     });
-    found.next().filter(|_| found.next().is_none())
+    let Some((len, map)) = found.next() else { return Ok(None) };
+    // Several runs of a program whose code is at fixed addresses leave the same functions.
+    if found.all(|(_, other)| other.text == map.text) {
+        Ok(Some((len, map)))
+    } else {
+        Err(Unnamed::SeveralPerfMaps)
+    }
 }
 
 /// How many functions of a map lie in the code that a process wrote at run time.
@@ -369,11 +377,19 @@ mod tests {
     fn map_of_a_process_in_a_namespace_that_ended_has_another_id() {
         let path = PathBuf::from("/tmp/perf-4294967291.map");
         fs::write(&path, OWN).expect("a file");
-        let found = [0x7f12_3456_0010, 0x7f12_3456_1000]
-            .map(|address| read_of_ended_namespace(ENDED, address, &code(ENDED)).is_some());
+        let found = [0x7f12_3456_0010, 0x7f12_3456_1000].map(|address| {
+            read_of_ended_namespace(ENDED, address, &code(ENDED)).is_ok_and(|map| map.is_some())
+        });
         let of_living = read_of_ended_namespace(std::process::id(), 0x7f12_3456_0010, &code(ENDED));
-        let _ = fs::remove_file(&path);
-        assert_eq!((found, of_living.is_some()), ([true, false], false));
+        // Of two maps with different names, either may be the process's; copies have the same names.
+        let copy = PathBuf::from("/tmp/perf-4294967292.map");
+        let with_copy = [OWN.to_owned(), OWN.replace(" f\n", " other\n")].map(|text| {
+            fs::write(&copy, text).expect("a file");
+            read_of_ended_namespace(ENDED, 0x7f12_3456_0010, &code(ENDED)).map(|map| map.is_some())
+        });
+        let _ = (fs::remove_file(&path), fs::remove_file(&copy));
+        assert_eq!((found, of_living.map(|map| map.is_some())), ([true, false], Ok(false)));
+        assert_eq!(with_copy, [Ok(true), Err(Unnamed::SeveralPerfMaps)]);
     }
 
     #[test]

@@ -179,6 +179,9 @@ pub enum Unnamed {
     /// Code that was written at run time. There is a perf map of its process id, and its owner is not the user of the process; or that
     /// is not known, because the process has ended, and the functions are not where only the process knows that its code is.
     ForeignPerfMap,
+    /// Code that was written at run time by a process that has ended. Several perf maps in `/tmp`, under the ids of other namespaces of
+    /// process ids, have different functions in its code.
+    SeveralPerfMaps,
     /// The file loads nothing at the address.
     OutsideSegments,
     /// The file has no symbol there: it is stripped, or was written in assembly.
@@ -220,6 +223,10 @@ impl fmt::Display for Unnamed {
             Self::ForeignPerfMap => {
                 "code written at run time; /tmp/perf-PID.map belongs to another user, and nothing proves that the process wrote it: \
                  read the recording as that user, or while the process runs"
+            }
+            Self::SeveralPerfMaps => {
+                "code written at run time; several perf maps in /tmp have functions at its addresses: read the recording while the \
+                 process runs, or remove the maps of other processes"
             }
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",

@@ -343,7 +343,7 @@ impl Worker {
         let found = match perf_map::read_if_new(pid, code, known) {
             Ok(None) if known.is_none() && !self.refused_maps.contains_key(&pid) => {
                 let found = perf_map::read_of_ended_namespace(pid, address, code);
-                found.ok_or(Unnamed::NoPerfMap).map(Some)
+                found.and_then(|found| found.ok_or(Unnamed::NoPerfMap)).map(Some)
             }
             found => found,
         };

@@ -148,6 +148,15 @@ fn deleted_program_and_its_vdso_are_found_while_it_runs() {
     assert!(vdso_file.object().has_code());
     let shorter = Mapping::new(vdso.start()..vdso.end() - 0x1000, 0, vdso.object().clone());
     assert!(finder.find(1, &shorter, None).is_err(), "a vdso of another size is another one");
+    #[cfg(target_pointer_width = "64")]
+    {
+        let end = 0xf7f0_0000;
+        let of_32_bits = Mapping::new(end - (vdso.end() - vdso.start())..end, 0, vdso.object().clone());
+        assert!(
+            finder.find(1, &of_32_bits, None).is_err(),
+            "32-bit programs have another one, which is as long"
+        );
+    }
     assert!(FileFinder::remote().find(1, &vdso, None).is_err(), "the vdso of another kernel");
     let heap = Mapping::new(0..0x1000, 0, MappedObject::new(b"[heap]"));
     assert_eq!(finder.find(1, &heap, None).map_err(|error| error.kind()).err(), Some(NotFoundKind::NoFile));

@@ -162,3 +162,26 @@ fn build_id_is_found_without_a_segment_and_of_any_length() {
     std::fs::write(&path, bytes).expect("the library");
     assert_eq!(ObjectFile::open(&path).expect("a library").build_id(), expected);
 }
+
+#[test]
+fn function_without_a_length_ends_with_its_section() {
+    let programs = Programs::empty("sections");
+    let (source, path) = (programs.path("sections.s"), programs.path("sections.so"));
+    // The first function of the next section is not at its start.
+    let text = ".globl last, next\n.type last, @function\n.type next, @function\nlast: .skip 32, 0x90\n\
+        .section .other, \"ax\", @progbits\n.skip 32, 0x90\nnext: .skip 32, 0x90\n.size next, 32\n";
+    std::fs::write(&source, text).expect("a source");
+    let options = ["-shared", "-nostdlib", "-o"].map(Path::new);
+    if !run("cc", &[&options[..], &[&*path, &*source]].concat()) {
+        return;
+    }
+    let object = ObjectFile::open(&path).expect("a library");
+    let start = |section| object.section_addresses(section).expect("code").start;
+    let (text, other) = (start(".text"), start(".other"));
+    assert!(other > text, "{text:#x}, {other:#x}");
+    let names = symbols(&path, &[text, text + 31, other, other + 31, other + 32], false).into_iter();
+    let names =
+        names.map(|found| found.and_then(|found| found.functions().last().map(|it| it.name.to_string())));
+    let (last, next) = (Some("last".to_owned()), Some("next".to_owned()));
+    assert_eq!(names.collect::<Vec<_>>(), [last.clone(), last, None, None, next]);
+}

@@ -1,7 +1,8 @@
 //! Names of the samples of fresh recordings, compared with what `perf script` prints.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -12,8 +13,8 @@ use perf_file::Reader;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_symbols::{
-    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Kallsyms, NotFoundKind, Query, StackFrame,
-    Symbolizer, Symbols, Unnamed,
+    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Function, Kallsyms, NotFoundKind, ObjectFile,
+    Query, StackFrame, Symbolizer, Symbols, Unnamed,
 };
 
 use crate::addr2line::path_of;
@@ -157,6 +158,62 @@ pub(crate) fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u
     spaces.update(&RawRecord::from_words(&words).expect("a record").decode(&layout).expect("a record"));
 }
 
+/// The header of a jitdump.
+fn jitdump_header(pid: u32) -> Vec<u8> {
+    let mut bytes = [0x4A69_5444_u32, 1, 40, 62, 0, pid].map(u32::to_le_bytes).concat();
+    bytes.extend([0_u64; 2].map(u64::to_le_bytes).concat());
+    bytes
+}
+
+/// A record of a jitdump: a function at `0x10_0000`.
+fn jitdump_function(pid: u32, time: u64, name: &str) -> Vec<u8> {
+    let len = 16 + 40 + name.len() as u32 + 1;
+    let mut record = [0_u32, len].map(u32::to_le_bytes).concat();
+    record.extend(time.to_le_bytes());
+    record.extend([pid; 2].map(u32::to_le_bytes).concat());
+    record.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
+    record.extend(name.bytes().chain([0]));
+    record
+}
+
+#[test]
+fn address_without_a_symbol_has_the_reason_that_its_file_shows() {
+    let programs = Programs::empty("reasons");
+    let Some(path) = programs.compile("plain", "inlines.cpp", &["-O2"]) else { return };
+    let change = |tool: &str, arguments: &[&Path]| {
+        let status = Command::new(tool).args(arguments).status();
+        let is_done = status.is_ok_and(|status| status.success());
+        if !is_done {
+            eprintln!("skipped: {tool} {arguments:?}");
+        }
+        is_done
+    };
+    let [stripped, with_data] = ["stripped", "with-data"].map(|name| programs.path(name));
+    let section = Path::new("--add-section=.gnu_debugdata=/etc/passwd");
+    if !change("strip", &[&path, Path::new("-o"), &stripped])
+        || !change("objcopy", &[section, &stripped, &with_data])
+    {
+        return;
+    }
+    let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
+    let pid = std::process::id();
+    let reason = |path: &Path, section: &str| {
+        let object = ObjectFile::open(path).expect("the program");
+        let address = object.section_addresses(section).expect("a section").start;
+        let mut spaces = AddressSpaces::new();
+        let base = 0x50_0000_0000;
+        map(&mut spaces, CpuMode::USER, pid, [base, 0x10_0000, 0], path.as_os_str().as_encoded_bytes());
+        let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, base + address)]);
+        found[0].as_ref().map(|_| ()).map_err(|reason| *reason)
+    };
+    assert_eq!(reason(&path, ".text"), Ok(()));
+    // The first entry of the table, which finds the function of the others, has no name in any tool.
+    assert_eq!(reason(&path, ".plt"), Err(Unnamed::LinkageTable));
+    assert_eq!(reason(&stripped, ".plt"), Err(Unnamed::LinkageTable));
+    assert_eq!(reason(&stripped, ".text"), Err(Unnamed::NoSymbol));
+    assert_eq!(reason(&with_data, ".text"), Err(Unnamed::MiniDebugInfo));
+}
+
 /// A program that writes code into memory and lists it, as a runtime does.
 #[test]
 fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
@@ -184,17 +241,8 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     assert_eq!(name(query(&spaces, 0x10_0030)), "second+16", "the runtime ended");
 
     let dump = std::env::temp_dir().join(format!("jit-{pid}.dump"));
-    let mut bytes = [0x4A69_5444_u32, 1, 40, 62, 0, pid].map(u32::to_le_bytes).concat();
-    bytes.extend([0_u64; 2].map(u64::to_le_bytes).concat());
-    let code = |time: u64, name: &str| {
-        let len = 16 + 40 + name.len() as u32 + 1;
-        let mut record = [0_u32, len].map(u32::to_le_bytes).concat();
-        record.extend(time.to_le_bytes());
-        record.extend([pid; 2].map(u32::to_le_bytes).concat());
-        record.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
-        record.extend(name.bytes().chain([0]));
-        record
-    };
+    let mut bytes = jitdump_header(pid);
+    let code = |time, name| jitdump_function(pid, time, name);
     bytes.extend([code(100, "old"), code(200, "new")].concat());
     std::fs::write(&dump, &bytes).expect("a jitdump");
     map(&mut spaces, CpuMode::USER, pid, [0x20_0000, 0x1000, 0], dump.as_os_str().as_encoded_bytes());
@@ -265,6 +313,83 @@ fn failure_of_the_library_is_counted_and_ends_with_its_file() {
     let missing = symbolizer.missing_files();
     assert_eq!(missing.len(), 1);
     assert!(missing[0].to_string().contains("nothing: the file is missing"), "{}", missing[0]);
+}
+
+/// The name of a jitdump has an id that is used again, and anybody may write one in a folder such as `/tmp`.
+#[test]
+fn jitdump_is_the_file_that_the_process_mapped_or_its_own_users() {
+    // Others have perf maps of this process.
+    let mut child = Command::new("sleep").arg("1000").spawn().expect("a process");
+    let pid = child.id();
+    let folder = std::env::temp_dir().join(format!("perf-symbols-jitdump-{pid}"));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(format!("jit-{pid}.dump"));
+    let bytes = [jitdump_header(pid), jitdump_function(pid, 100, "written")].concat();
+    std::fs::write(&path, bytes).expect("a jitdump");
+    let inode = std::fs::metadata(&path).expect("the jitdump").ino();
+    let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
+    let name = |inode: Option<u64>| {
+        let mut spaces = AddressSpaces::new();
+        map(&mut spaces, CpuMode::USER, pid, [0x10_0000, 0x1000, 0], b"//anon");
+        let (range, path) = ([0x20_0000, 0x1000, 0], path.as_os_str().as_encoded_bytes());
+        if let Some(inode) = inode {
+            let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+            let record = RecordBuilder::new(RecordType::MMAP2, user).pair(pid, pid).words(&range);
+            let record = record.pair(8, 1).words(&[inode, 1]).pair(5, 2).string(path).finish();
+            let record = RawRecord::from_words(&record).expect("a record");
+            spaces.update(&record.decode(&layout).expect("a record"));
+        } else {
+            map(&mut spaces, CpuMode::USER, pid, range, path);
+        }
+        assert!(spaces.jitdump(pid).is_some_and(|object| object.inode().is_some() == inode.is_some()));
+        let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
+        let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, 0x10_0010)]).pop();
+        found.expect("an answer").map(|symbols| symbols.functions()[0].name.to_string())
+    };
+    let written = Ok("written".to_owned());
+    let own = [Some(inode), Some(inode + 1), None].map(name);
+    // Of another user than the process, this user and root.
+    let given = std::os::unix::fs::chown(&path, Some(65534), None);
+    let foreign = [Some(inode), None].map(name);
+    let _ = (child.kill(), child.wait(), std::fs::remove_dir_all(&folder));
+    assert_eq!(own, [written.clone(), Err(Unnamed::NoPerfMap), written.clone()]);
+    if given.is_ok() {
+        assert_eq!(foreign, [written, Err(Unnamed::NoPerfMap)]);
+    } else {
+        eprintln!("skipped in part: only root can give files away");
+    }
+}
+
+/// The symbols of a file, which somebody changes at a certain address.
+struct Changing(PathBuf);
+
+impl FileSymbols for Changing {
+    fn symbolize(&mut self, address: u64) -> Option<Symbols> {
+        if address == 0x1020 {
+            let mut bytes = std::fs::read(&self.0).expect("the program");
+            bytes.push(0);
+            std::fs::write(&self.0, bytes).expect("the program");
+        }
+        Some(Symbols::new([Function { name: "work".into(), source: None }], 0))
+    }
+}
+
+#[test]
+fn name_of_a_file_that_changed_while_it_was_read_is_not_used() {
+    let Some(programs) = Programs::new("changing") else { return };
+    let path = programs.path("first.so");
+    let file = path.clone();
+    let open = move |_| Ok(Box::new(Changing(file.clone())) as Box<dyn FileSymbols>);
+    let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), open).expect("a thread");
+    let mut spaces = AddressSpaces::new();
+    let pid = std::process::id();
+    map(&mut spaces, CpuMode::USER, pid, [0x1000, 0x1000, 0x1000], path.as_os_str().as_encoded_bytes());
+    let name = |addr| {
+        let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, addr)]).pop();
+        found.expect("an answer").map(|symbols| symbols.functions()[0].name.to_string())
+    };
+    assert_eq!(name(0x1010), Ok("work".to_owned()));
+    assert_eq!(name(0x1020), Err(Unnamed::Changed));
 }
 
 #[test]

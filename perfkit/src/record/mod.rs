@@ -34,6 +34,7 @@ pub(crate) use plan::{FIELDS, NAMING, default_event, dummy, frequency_limit, sam
 use crate::command::{exit_code, report_failure};
 use crate::events::set_filters;
 use crate::message::note;
+use crate::waiting::Waiting;
 use features::Described;
 use file::Files;
 use flight_recorder::FlightRecorder;
@@ -166,6 +167,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
     let mut notes = std::mem::take(&mut plan.notes);
+    let tids = set.threads();
     let wakeups = WakeupFilter::new(&set, &system).map_err(io::Error::other)?;
     let (source, mut out);
     if options.profiles.is_used() {
@@ -174,7 +176,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     } else {
         let features = described.features(&system, &mut notes);
         source = Source::new(set, described, tasks, wakeups)?;
-        let files = Files::new(options, system, features);
+        let files = Files::new(options, system.clone(), features);
         out = if options.switch.is_overwrite() {
             Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
         } else {
@@ -193,11 +195,13 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
         };
     }
 
+    let waiting = Waiting::begin(&system, &tids);
     let mut session = Session::new(source, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
+    let waiting = waiting.describe("recorded");
     let ledger = session.close();
     let of_cpus = if options.target.is_on_cpus() { OfCpus::All } else { OfCpus::Wakeups };
-    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause, of_cpus };
+    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause, of_cpus, waiting };
     match status {
         Ok(status) => {
             if !options.quiet {

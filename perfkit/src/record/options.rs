@@ -40,6 +40,8 @@ const FREQUENCY: u64 = 4000;
         the recording goes there, as with -o -. A pipe gets the pipe form of the format.\n\n\
         Without a command, the recording ends when the processes or threads have exited, or at Ctrl-C; without \
         processes and threads, all CPUs are recorded. Ctrl-C ends it in any case; a second one kills the recorder and leaves a file that can still be read.\n\n\
+        On kernels before 7.3, `perf record` of anybody (seen: perf 6.1) aborts while all CPUs are recorded, unless it has the option \
+        --buildid-mmap.\n\n\
         Options of the perf tool for what every recording has are accepted: -T, -N, -k mono, --buildid-all, \
         --buildid-mmap, --sample-identifier and --timestamp-boundary.",
         &[

@@ -60,7 +60,7 @@ impl Output {
     /// recording has the addresses, names and paths of everything that ran.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         if Self::is_standard(path) {
-            standard_output::expect_open(&io::stdout(), "standard output")?;
+            standard_output::expect_open()?;
             if io::stdout().is_terminal() {
                 let text =
                     "standard output is a terminal: name a file with -o, or redirect it to a file or a pipe";

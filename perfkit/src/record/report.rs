@@ -36,6 +36,8 @@ pub(super) struct Report<'r> {
     pub(super) clause: Option<String>,
     /// The records of CPUs, which one that is offline has not.
     pub(super) of_cpus: OfCpus,
+    /// The threads that waited all the time.
+    pub(super) waiting: Option<String>,
 }
 
 /// The records of CPUs.
@@ -50,18 +52,33 @@ impl Report<'_> {
     /// Prints one line about a recording that was written, and one for each loss but those of a full ring.
     pub(super) fn print(&self) {
         note(self.line());
+        // Other recordings are not about waits.
+        if let Some(waiting) =
+            self.waiting.as_ref().filter(|_| self.written.switches.is_some() && !self.is_empty())
+        {
+            note(waiting);
+        }
         self.print_losses();
+    }
+
+    /// Returns whether the events made nothing, as far as is known.
+    fn is_empty(&self) -> bool {
+        let Written { samples, unwritten, switches, .. } = &self.written;
+        // Waits need no samples.
+        (*samples, *unwritten, switches.unwrap_or(0)) == (0, 0, 0) && self.lost().is_none()
     }
 
     fn line(&self) -> String {
         let Written { samples, unwritten, switches, place, .. } = &self.written;
         let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
         let lost = self.lost();
-        // Waits need no samples.
-        let switches = switches.filter(|switches| *switches > 0);
-        if (*samples, *unwritten) == (0, 0) && lost.is_none() && switches.is_none() {
-            return format!("nothing was sampled: no samples in {place}{clause}");
+        if self.is_empty() {
+            return match &self.waiting {
+                Some(waiting) => format!("no samples in {place}{clause}: {waiting}"),
+                None => format!("nothing was sampled: no samples in {place}{clause}"),
+            };
         }
+        let switches = switches.filter(|switches| *switches > 0);
         let unwritten = (*unwritten > 0).then(|| format!("{unwritten} not written"));
         let missing: Vec<_> = unwritten.into_iter().chain(lost).collect();
         let missing = if missing.is_empty() { "none lost".to_owned() } else { missing.join(", ") };
@@ -143,7 +160,7 @@ mod tests {
         let line = |samples, unwritten, switches| {
             let place = "0 profiles".to_owned();
             let written = Written { samples, unwritten, switches, malformed: 0, place, cause: Written::FULL };
-            Report { written, ledger: &ledger, clause: None, of_cpus: OfCpus::All }.line()
+            Report { written, ledger: &ledger, clause: None, of_cpus: OfCpus::All, waiting: None }.line()
         };
         assert_eq!(line(0, 0, None), "nothing was sampled: no samples in 0 profiles");
         assert_eq!(line(0, 0, Some(0)), "nothing was sampled: no samples in 0 profiles");

@@ -21,6 +21,8 @@ use crate::target::TargetOptions;
     after_help = help::end(
         "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Without a process, thread or \
         CPU, all CPUs are sampled. It ends when the processes or threads have exited, at Ctrl-C, or when its terminal is closed.\n\n\
+        On kernels before 7.3, `perf record` of anybody (seen: perf 6.1) aborts while all CPUs are sampled, unless it has the option \
+        --buildid-mmap.\n\n\
         Samples count less with each new table, by 1/8 as in the perf tool; with --zero, a table has the newest ones \
         alone. On a terminal there is a screen with keys, which ? lists, or with --stdio a table that is refreshed; in a \
         pipe, one table follows the other. --json prints an object a line, in the form that docs/top-json.md describes.",

@@ -6,7 +6,7 @@ use perf_profile::LiveProfile;
 
 use super::reader::Interval;
 use super::screen::Moment;
-use crate::interrupt::wait_patiently;
+use crate::interrupt::wait_for_names;
 
 /// The time that a table waits for names, at most: those of the first one need the symbols of all programs that run.
 const MAX_WAIT: Duration = Duration::from_millis(500);
@@ -32,7 +32,7 @@ impl Sums {
         self.live.add_pending(profile);
         let live = &mut self.live;
         if is_last {
-            wait_patiently(|until| live.name_until(until));
+            wait_for_names(|until| live.name_until(until));
         } else {
             live.name_until(end);
         }

@@ -21,6 +21,7 @@ use crate::command::{Failure, exit_code, report_failure};
 use crate::events::set_filters;
 use crate::message::{count, note};
 use crate::output;
+use crate::waiting::Waiting;
 use plan::Plan;
 use tracer::{Missing, Tracer};
 
@@ -38,7 +39,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 }
 
 fn trace(options: &Options) -> Result<ExitCode, Failure> {
-    let plan = Plan::new(options, &System::new())?;
+    let system = System::new();
+    let plan = Plan::new(options, &system)?;
     if plan.calls.is_some() && !SyscallTable::HAS_NAMES {
         note("names of system calls are not known on this architecture: their numbers are printed");
     }
@@ -48,7 +50,9 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     set_filters(&set, &filters)?;
     let out = output::open(options.output.as_deref(), !options.command.is_empty(), false)?;
     let mut tracer = Tracer::new(options, &plan, out)?;
+    let waiting = Waiting::begin(&system, &set.threads());
     let status = session::run(options, &mut set, &filters, &mut tracer)?;
+    let waiting = waiting.describe("traced");
     let Missing { lost, malformed, late } = tracer.finish(&set.lost_by_event()?)?;
     if lost > 0 {
         let records = count(lost, "record");
@@ -59,6 +63,9 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     }
     if malformed > 0 {
         note(format_args!("{} could not be decoded", count(malformed, "record")));
+    }
+    if let Some(waiting) = waiting {
+        note(waiting);
     }
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }

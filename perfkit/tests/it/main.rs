@@ -5,6 +5,7 @@ mod bad_input;
 mod bad_recordings;
 mod command_line;
 mod demo;
+mod descriptors;
 mod dump_files;
 mod dump_options;
 mod export;

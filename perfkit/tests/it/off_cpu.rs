@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record, skip_if_refused};
+use crate::support::running::is_met;
 
 /// Before each result of [`workload`] in its output.
 const RESULT: &str = "waited-for ";
@@ -199,6 +200,8 @@ fn nap() {
         (0..NAPS).for_each(|_| thread::sleep(Duration::from_millis(5)));
         let (all, after) = (start.elapsed().as_nanos() as u64, run_delay());
         let (ran, ready) = (after.0 - before.0, after.1 - before.1);
+        // The wait until the recording has ended, which takes long on a busy machine, is another thread's.
+        fs::write("/proc/thread-self/comm", "done").unwrap();
         println!("\n{RESULT}ready {ready}\n{RESULT}asleep {}", all - ran - ready);
         line();
     };
@@ -452,6 +455,34 @@ fn user_without_privileges_records_the_waits_of_a_command() {
     assert_eq!(level > 1, report.contains("no stack: no sample was recorded"), "{report}");
     assert!(level <= 1 || !report.contains("all addresses have names"), "{report}");
     assert!(report.contains("preempted-time") && !report.contains("runqueue-time"), "{report}");
+}
+
+#[test]
+fn process_that_waits_all_the_time_is_named_with_its_system_call() {
+    let mut sleep = Command::new("sleep").arg("100000").spawn().unwrap();
+    let (pid, folder) = (sleep.id().to_string(), Folder::new());
+    let place = || fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap();
+    assert!(is_met(|| place().contains("nanosleep")), "{}", place());
+    let file = folder.path("hangs.data");
+    let file = file.to_str().unwrap();
+    for (done, words) in [
+        ("recorded", &["record", "-e", "dummy", "--off-cpu", "-o", file, "-p"][..]),
+        ("recorded", &["record", "-e", "cpu-clock", "-o", file, "-p"]),
+        ("traced", &["trace", "-p"]),
+    ] {
+        let output = perfkit().args(words).args([&pid, "--", "true"]).output().unwrap();
+        if !output.status.success() {
+            skip_if_refused(&output);
+            break;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let expected = format!("1 thread waited all the time, so that nothing of it is {done}: ");
+        let waits = errors.split_once(&expected).unwrap_or_else(|| panic!("{errors}")).1;
+        assert!(waits.starts_with(&pid) && waits.contains("nanosleep)"), "{errors}");
+        assert!(!errors.contains("nothing was sampled"), "{errors}");
+    }
+    let _ = sleep.kill();
+    let _ = sleep.wait();
 }
 
 #[test]

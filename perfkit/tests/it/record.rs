@@ -169,37 +169,6 @@ fn interrupted_recording_ends_cleanly() {
 }
 
 #[test]
-fn repeated_hang_up_does_not_abort_the_end_of_a_recording() {
-    let folder = Folder::new();
-    let file = folder.path("d.data");
-    let mut recorder = perfkit();
-    recorder.arg("record");
-    let Some(child) = start_burning(recorder, &file) else { return };
-    // A shell sends it to its jobs when its terminal is gone, and the kernel sends it again when the shell exits.
-    for _ in 0..20 {
-        send(&child, Signal::HUP);
-    }
-    assert_finished(&child.wait_with_output().unwrap(), &file);
-}
-
-#[test]
-fn hang_up_that_the_parent_ignores_does_not_end_a_recording() {
-    let folder = Folder::new();
-    let file = folder.path("d.data");
-    let mut recorder = Command::new("nohup");
-    let program = perfkit();
-    recorder.arg(program.get_program()).arg("record");
-    let Some(child) = start_burning(recorder, &file) else { return };
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
-    // The lowest bit is of signal 1, SIGHUP.
-    assert_eq!(u64::from_str_radix(ignored, 16).unwrap() & 1, 1, "{status}");
-    send(&child, Signal::HUP);
-    send(&child, Signal::TERM);
-    assert_finished(&child.wait_with_output().unwrap(), &file);
-}
-
-#[test]
 fn full_disk_is_an_error() {
     let arguments = ["-e", "task-clock", "-o", "/dev/full", "--", "true"];
     let Some(output) = record(&arguments) else { return };

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::support::recording::{Folder, perfkit, record};
+use crate::support::running::Running;
 use perf_decode::{Record, Sample};
 use perf_file::Reader;
 
@@ -57,15 +59,30 @@ fn filter_limits_the_samples_of_a_tracepoint() {
 #[test]
 fn several_processes_are_recorded_until_the_last_has_exited() {
     let folder = Folder::new();
-    let script = format!("sleep 0.4; {BURN}");
-    let mut tasks = [0, 1].map(|_| Command::new("sh").args(["-c", &script]).spawn().unwrap());
+    // Each burns once it is recorded.
+    let script = format!("read go; {BURN}");
+    let mut tasks = [0, 1].map(|_| {
+        let mut task = Command::new("sh");
+        task.args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap()
+    });
     let ids = tasks.each_ref().map(std::process::Child::id);
     let list = ids.map(|id| id.to_string()).join(",");
-    let file = recorded(&folder, &["-e", "task-clock", "-c", "1000000", "-p", &list]);
+    let file = folder.path("a.data");
+    let mut record = perfkit();
+    record.args(["record", "-e", "task-clock", "-c", "1000000", "-p", &list, "-o"]).arg(&file);
+    let mut record = Running::start(&mut record);
+    let is_recorded = record.prints("recording processes");
+    for task in &mut tasks {
+        task.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
     for task in &mut tasks {
         assert!(task.wait().unwrap().success());
     }
-    let Some(file) = file else { return };
+    if !is_recorded {
+        return;
+    }
+    let output = record.end();
+    assert!(output.status.success(), "{output:?}");
     let mut found = BTreeSet::new();
     for_each_sample(&file, |sample| {
         found.insert(sample.pid().unwrap());

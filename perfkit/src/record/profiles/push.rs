@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use ureq::http::Uri;
+use ureq::http::uri::Authority;
 use ureq::{Agent, Timeout};
 
 use super::rarely::Rarely;
@@ -51,7 +52,7 @@ impl Url {
             _ if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
                 Err("a password is not supported: other users can read the command line".to_owned())
             }
-            Some("http") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(Self(uri)),
+            Some("http") if uri.authority().is_some_and(is_host_with_port) => Ok(Self(uri)),
             Some("https") => Err("https is not supported: push to a collector on this machine by http, \
                 which sends the profiles on"
                 .to_owned()),
@@ -66,6 +67,12 @@ impl Url {
         let separator = if self.0.query().is_some() { '&' } else { '?' };
         format!("{}{separator}from={}&until={}", self.0, seconds(start), seconds(end))
     }
+}
+
+/// Returns whether it is a host, or a host and a number: a password with a slash looks like a port.
+fn is_host_with_port(authority: &Authority) -> bool {
+    let (host, port) = (authority.host(), authority.port_u16());
+    !host.is_empty() && (port.is_some() || authority.as_str() == host)
 }
 
 /// Host and path, without the query.
@@ -348,8 +355,20 @@ mod tests {
         assert!(Url::parse("http://localhost:4040/ingest?name=a").is_ok());
         assert!(Url::parse("https://localhost/").unwrap_err().contains("https is not supported"));
         assert!(Url::parse("http://a:b@host/").unwrap_err().contains("password"));
-        for text in ["", "localhost:4040", "/ingest", "http://", "ftp://host/", "http://a b/", "unix:/run/x"]
-        {
+        assert!(Url::parse("http://[::1]:4040/").is_ok() && Url::parse("http://[::1]/").is_ok());
+        // The last ones have a password, whose slash ends the host, and a port that is too large.
+        for text in [
+            "http://user:pass/word@host/",
+            "http://host:/",
+            "http://host:65536/",
+            "",
+            "localhost:4040",
+            "/ingest",
+            "http://",
+            "ftp://host/",
+            "http://a b/",
+            "unix:/run/x",
+        ] {
             assert!(Url::parse(text).unwrap_err().contains("http://localhost:4040"), "{text}");
         }
     }

@@ -11,7 +11,7 @@ use perf_session::ring::{Attr, EventType, RawRecord, Record, SampleLayout, Softw
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
 use super::push::{Push, Pushed};
-use crate::interrupt::wait_patiently;
+use crate::interrupt::wait_for_names;
 use crate::live;
 use crate::message::{count, note};
 use crate::record::source::Source;
@@ -151,7 +151,7 @@ impl Worker {
             live::forget_dead(&mut self.collector);
         }
         let mut pending = self.collector.take();
-        let profile = if wait_patiently(|until| pending.wait_until(until)) {
+        let profile = if wait_for_names(|until| pending.wait_until(until)) {
             pending.wait()
         } else {
             self.outcome.unnamed += pending.waiting() as u64;

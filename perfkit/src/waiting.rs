@@ -1,0 +1,49 @@
+//! Threads that wait all the time while they are observed: they make no record, and are the answer if a program hangs.
+
+use perf_session::{SyscallTable, System, ThreadState, WaitPlace};
+
+use crate::message::{count, shown};
+
+/// Threads that are named, at most.
+const MAX_NAMED: usize = 8;
+
+/// The states of threads at the start.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    system: System,
+    before: Vec<ThreadState>,
+}
+
+impl Waiting {
+    /// Reads the states of threads. Those that have exited are left out.
+    pub(crate) fn begin(system: &System, tids: &[u32]) -> Self {
+        let before = tids.iter().filter_map(|&tid| ThreadState::read(system, tid).ok()).collect();
+        Self { system: system.clone(), before }
+    }
+
+    /// Returns which threads have waited since, and where, as text; `None` if each has run. `done` is what happened to the others:
+    /// "recorded" or "traced".
+    pub(crate) fn describe(&self, done: &str) -> Option<String> {
+        let has_waited = |before: &&ThreadState| {
+            ThreadState::read(&self.system, before.tid).is_ok_and(|now| now.has_waited_since(before))
+        };
+        let threads: Vec<_> = self.before.iter().filter(has_waited).collect();
+        if threads.is_empty() {
+            return None;
+        }
+        let mut named: Vec<_> = threads.iter().take(MAX_NAMED).map(|thread| self.name(thread)).collect();
+        if threads.len() > MAX_NAMED {
+            named.push(format!("and {} others", threads.len() - MAX_NAMED));
+        }
+        let them = if threads.len() == 1 { "it" } else { "them" };
+        let (threads, named) = (count(threads.len() as u64, "thread"), named.join(", "));
+        Some(format!("{threads} waited all the time, so that nothing of {them} is {done}: {named}"))
+    }
+
+    fn name(&self, thread: &ThreadState) -> String {
+        let place = WaitPlace::read(&self.system, thread.tid);
+        let syscall = place.syscall.map(|number| SyscallTable::default().name(number).into_owned());
+        let place = syscall.or(place.function).map(|place| format!(" ({place})")).unwrap_or_default();
+        format!("{} {}{place}", thread.tid, shown(&thread.name))
+    }
+}

@@ -39,7 +39,7 @@ impl Features {
         let mut spec = smallest(map_type);
         if matches!(map_type, BpfMapType::ARRAY_OF_MAPS | BpfMapType::HASH_OF_MAPS) {
             inner = MapFd::create(&smallest(BpfMapType::HASH))?;
-            spec = spec.with_inner(inner.as_fd());
+            spec = spec.with_inner(&inner);
         }
         let mut attr = spec.attr();
         // The kernel looks at the BTF after it accepted the type and the sizes.

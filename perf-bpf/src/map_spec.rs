@@ -73,8 +73,8 @@ impl<'fd> MapSpec<'fd> {
 
     /// Sets the template for the inner maps of a map of maps. Since Linux 4.12.
     #[doc(alias = "inner_map_fd")]
-    pub fn with_inner(mut self, inner: BorrowedFd<'fd>) -> Self {
-        self.inner = Some(inner);
+    pub fn with_inner(mut self, inner: &'fd impl AsFd) -> Self {
+        self.inner = Some(inner.as_fd());
         self
     }
 

@@ -30,7 +30,7 @@ pub type ProgramRef<'fd> = ObjectRef<'fd, ProgramFd>;
 ///     Ok(inner) => inner,
 ///     Err(error) => return Ok(println!("{error}")),
 /// };
-/// let spec = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 8).with_inner(inner.as_fd());
+/// let spec = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 8).with_inner(&inner);
 /// let outer = Map::<u32, MapRef<'_>>::create(spec)?;
 /// outer.update(&2, &MapRef::new(&inner))?;
 /// let found = outer.lookup(&2)?;

@@ -112,7 +112,7 @@ fn a_failure_midway_detaches_the_program_from_the_first_events() {
     if events.len() == 1 {
         return eprintln!("skipped: one CPU");
     }
-    last.set_bpf(AsFd::as_fd(&fixture.program)).unwrap();
+    last.set_bpf(&fixture.program).unwrap();
     let Err(error) = AttachedSet::attach(set, &fixture.program, COOKIE) else { panic!("attached") };
     assert_eq!(error.error.errno(), Some(Errno::EEXIST), "{error}");
     // The link to the first event is closed, so that another can be made.

@@ -26,7 +26,7 @@ fn an_array_with_empty_slots_delivers_what_is_there() {
     else {
         return;
     };
-    let maps = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 8).with_inner(inner.as_fd());
+    let maps = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 8).with_inner(&inner);
     let (map_id, program_id) = (inner.fd().info().unwrap().id, program.info().unwrap().id);
     for (spec, slot, written, read) in [
         (maps, 2, inner.as_fd().as_raw_fd().unsigned_abs(), map_id),

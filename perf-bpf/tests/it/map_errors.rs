@@ -96,7 +96,7 @@ fn a_queue_has_no_keys() {
 #[test]
 fn an_object_that_does_not_fit_the_map_is_the_cause() {
     let Some(template) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
-    let spec = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 4).with_inner(template.as_fd());
+    let spec = MapSpec::new(BpfMapType::ARRAY_OF_MAPS, 4).with_inner(&template);
     let outer = Map::<u32, u32>::create(spec).unwrap();
     let other = map_or_skip::<u64, u64>(BpfMapType::HASH, 4).unwrap();
     let error = outer.update(&0, &other.as_fd().as_raw_fd().unsigned_abs()).unwrap_err();

@@ -193,7 +193,7 @@ fn an_unsupported_flag_is_an_error() {
 fn a_map_of_maps_holds_maps_like_its_template() {
     let Some(template) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
     template.update(&7, &70).unwrap();
-    let spec = MapSpec::new(BpfMapType::HASH_OF_MAPS, 4).with_inner(template.as_fd());
+    let spec = MapSpec::new(BpfMapType::HASH_OF_MAPS, 4).with_inner(&template);
     let outer = Map::<u32, MapRef<'_>>::create(spec).unwrap();
     outer.update(&1, &MapRef::new(&template)).unwrap();
     let found = outer.lookup(&1).unwrap().unwrap();

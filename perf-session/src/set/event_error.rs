@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use perf_ring::{Attr, Call, Errno, Event, Target};
@@ -95,7 +95,7 @@ impl EventError {
     /// Returns the target of the event.
     pub fn target(&self) -> Target<'_> {
         match (&self.cgroup, self.scope.thread_id(), self.scope.cpu_id()) {
-            (Some(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
+            (Some(dir), _, Some(cpu)) => Target::cgroup(dir, cpu),
             (_, Some(tid), Some(cpu)) => Target::thread(tid).on_cpu(cpu),
             (_, Some(tid), None) => Target::thread(tid),
             (_, None, Some(cpu)) => Target::cpu(cpu),

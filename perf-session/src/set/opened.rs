@@ -1,6 +1,6 @@
 //! The events of a set: what is planned, what is open of it, and the counts of what was closed.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use perf_ring::sys::Result as SysResult;
@@ -172,7 +172,7 @@ impl Opened {
         let Some(planned) = self.plan.groups.get(group) else { return Ok(unit) };
         let cgroup = self.cgroup(planned);
         let target = match (cgroup, scope.cpu_id()) {
-            (Some(dir), Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
+            (Some(dir), Some(cpu)) => Target::cgroup(dir, cpu),
             _ => self.options.target.at(scope),
         };
         for (spec, attr) in planned.specs.iter().zip(self.options.attrs(planned, scope, reads_lost)) {

@@ -1,7 +1,6 @@
 //! Diagnoses of events that this kernel refuses.
 
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::process::Command;
 
 use crate::support::explain::{OWN, assert_explains, assert_refused, may_open, refused};
@@ -46,7 +45,7 @@ fn what_every_kernel_refuses_is_named_with_its_values() {
     let attr = OWN.with_flags(AttrFlags::SIGTRAP).with_sig_data(1);
     assert_refused(&attr, me(), Errno::EINVAL, Cause::Rule, &["REMOVE_ON_EXEC"]);
     let dir = File::open("/proc").unwrap();
-    let target = Target::cgroup(dir.as_fd(), 0);
+    let target = Target::cgroup(&dir, 0);
     assert_refused(&OWN, target, Errno::EBADF, Cause::Cgroup, &["cgroup"]);
 }
 

@@ -51,7 +51,7 @@ impl<'e> CounterPage<'e> {
     /// [`Error::NotSelfMonitoring`] unless the event was opened by this process with a
     /// [`Target`](crate::Target) that is the calling thread, on any CPU or on one, and without
     /// [`INHERIT`](perf_abi::AttrFlags::INHERIT). The target of an event adopted by
-    /// [`Event::from_owned_fd`] is unknown, so it is refused too.
+    /// [`Event::from_fd`] is unknown, so it is refused too.
     ///
     /// [`Error::System`]: `EINVAL` for an event whose ring is mapped, `EBUSY` for one whose records go to
     /// another event's ring.

@@ -79,7 +79,7 @@ pub enum Error {
     /// A [`CounterPage`](crate::CounterPage) was mapped for an event that does not count the
     /// calling thread alone: an event of another thread, a CPU or a cgroup, an
     /// [inherited](perf_abi::AttrFlags::INHERIT) one, or one whose target is unknown
-    /// ([`Event::from_owned_fd`](crate::Event::from_owned_fd)).
+    /// ([`Event::from_fd`](crate::Event::from_fd)).
     NotSelfMonitoring,
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// an [`OverwrittenRing`](crate::OverwrittenRing) needs.

@@ -204,8 +204,8 @@ impl Event {
     /// `EINVAL` if `program` is not a BPF program, or not of the event's type; `EEXIST` if the
     /// event already has a program.
     #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
-    pub fn set_bpf(&self, program: BorrowedFd<'_>) -> Result<()> {
-        let program = descriptor(program);
+    pub fn set_bpf(&self, program: impl AsFd) -> Result<()> {
+        let program = descriptor(program.as_fd());
         // SAFETY: the kernel takes the descriptor by value.
         unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }

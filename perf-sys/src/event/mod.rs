@@ -28,7 +28,7 @@ pub use target::Target;
 /// Holding one proves that the descriptor is of `perf_event_open`, opened with
 /// [`attr`](Self::attr), and that no safe code maps its ring but through this value. That is why
 /// there is no `try_clone`, and why a foreign descriptor becomes an event only by the `unsafe`
-/// [`from_owned_fd`](Self::from_owned_fd).
+/// [`from_fd`](Self::from_fd).
 ///
 /// Dropping it closes the descriptor, which ends the event. An event whose ring is mapped ends when
 /// the ring is unmapped: a [`DataRing`](crate::DataRing) shares its event.

@@ -62,8 +62,8 @@ impl Event {
     /// (`PERF_EVENT_IOC_SET_OUTPUT`, `PERF_FLAG_FD_OUTPUT`) when it is mapped, because many kernels
     /// then map that other ring. No event that [may overwrite records](Self::may_overwrite_records) may be
     /// redirected into its ring, unless it is one itself.
-    pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
-        Self::new(fd, attr)
+    pub unsafe fn from_fd(fd: impl Into<OwnedFd>, attr: Attr) -> Self {
+        Self::new(fd.into(), attr)
     }
 
     /// `read(fd, buf, 8 * n)`—Reads the counts into `buf` and returns the number of words.

@@ -1,6 +1,6 @@
 use core::num::NonZeroI32;
 
-use rustix::fd::{AsRawFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use super::syscall::gettid;
 use crate::error::{Error, Result};
@@ -83,8 +83,8 @@ impl<'fd> Target<'fd> {
     /// The directory is one of cgroup2, or of the version 1 hierarchy of the `perf_event`
     /// controller. The permissions are those of [`cpu`](Self::cpu).
     #[doc(alias = "PERF_FLAG_PID_CGROUP")]
-    pub const fn cgroup(dir: BorrowedFd<'fd>, cpu: u32) -> Self {
-        Self { tasks: Tasks::Cgroup(dir), cpu: Some(cpu) }
+    pub fn cgroup(dir: &'fd impl AsFd, cpu: u32) -> Self {
+        Self { tasks: Tasks::Cgroup(dir.as_fd()), cpu: Some(cpu) }
     }
 
     /// Returns the target of the C arguments: `pid` 0 is the calling thread, -1 all tasks, above 0
@@ -190,8 +190,6 @@ fn cpu_argument(cpu: u32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use super::*;
 
     const fn threads(pid: i32, cpu: i32) -> TargetArguments {
@@ -243,8 +241,8 @@ mod tests {
             Target::thread(2),
             Target::cpu(0),
             Target::cpu(1),
-            Target::cgroup(one.as_fd(), 0),
-            Target::cgroup(other.as_fd(), 0),
+            Target::cgroup(&one, 0),
+            Target::cgroup(&other, 0),
         ];
         for (at, target) in targets.iter().enumerate() {
             assert_eq!(targets.iter().position(|other| other == target), Some(at));
@@ -259,6 +257,6 @@ mod tests {
         assert_eq!(parts(Target::calling_thread()), (true, None, false, None));
         assert_eq!(parts(Target::thread(7).on_cpu(3)), (true, Some(7), false, Some(3)));
         assert_eq!(parts(Target::cpu(2)), (false, None, false, Some(2)));
-        assert_eq!(parts(Target::cgroup(dir.as_fd(), 1)), (false, None, true, Some(1)));
+        assert_eq!(parts(Target::cgroup(&dir, 1)), (false, None, true, Some(1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use perf_abi::bpf::{BPF_TAG_SIZE, BpfCmd, BpfInsn, BpfProgLoad, BpfProgType};
 use perf_abi::{BpfEventType, KsymbolFlags, KsymbolType};
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::prelude::*;
 
@@ -42,11 +42,11 @@ fn bpf_program_decides_whether_a_sample_is_written() {
     for (result, written) in [(0, false), (1, true)] {
         let Some(program) = load_or_skip(BpfProgType::PERF_EVENT, result) else { return };
         let Some(mut ring) = own_ring(&switches(), 64) else { return };
-        ring.event().set_bpf(program.as_fd()).unwrap();
+        ring.event().set_bpf(&program).unwrap();
         during(&ring, || switch(3));
         assert!(count(ring.event()) >= 3);
         assert_eq!(kinds(&mut ring).len() >= 3, written);
-        let second = ring.event().set_bpf(program.as_fd()).unwrap_err();
+        let second = ring.event().set_bpf(&program).unwrap_err();
         assert_eq!(second.errno(), Some(Errno::EEXIST));
         assert!(Error::from(second).to_string().contains("already has a program"), "{second}");
     }
@@ -59,7 +59,7 @@ fn query_returns_the_programs_of_a_tracepoint() {
     // The program runs for the hits of all tasks, and returns 1, so that all are counted.
     let Some(program) = during(&ring, || load_or_skip(BpfProgType::TRACEPOINT, 1)) else { return };
     let Some(event) = own(&attr) else { return };
-    event.set_bpf(program.as_fd()).unwrap();
+    event.set_bpf(&program).unwrap();
     let ids = filter_map(&mut ring, |record| match record {
         Record::BpfEvent(event) => Some(event.id()),
         _ => None,
@@ -73,7 +73,7 @@ fn query_returns_the_programs_of_a_tracepoint() {
 fn a_program_of_another_type_is_refused() {
     let Some(program) = load_or_skip(BpfProgType::SOCKET_FILTER, 0) else { return };
     let Some(event) = own(&switches()) else { return };
-    let error = event.set_bpf(program.as_fd()).unwrap_err();
+    let error = event.set_bpf(&program).unwrap_err();
     assert_eq!((error.call(), error.errno()), (Some(Call::IocSetBpf), Some(Errno::EINVAL)));
     assert!(Error::from(error).to_string().contains("of a type that the event does not take"), "{error}");
 }

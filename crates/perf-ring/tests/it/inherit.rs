@@ -4,8 +4,6 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use std::os::fd::AsFd;
-
 use crate::prelude::*;
 
 fn value(event: &Event) -> u64 {
@@ -88,7 +86,7 @@ fn count_a_member(place: &Path) -> Option<u64> {
     let moved = fs::write(place.join("cgroup.procs"), pid);
     let mut events = Vec::new();
     for cpu in 0.. {
-        match Event::open(&enabled(AttrFlags::empty()), Target::cgroup(dir.as_fd(), cpu)) {
+        match Event::open(&enabled(AttrFlags::empty()), Target::cgroup(&dir, cpu)) {
             Ok(event) => events.push(event),
             Err(error) if error.errno() == Some(Errno::ENODEV) => {} // offline
             Err(error) => {

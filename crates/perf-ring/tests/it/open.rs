@@ -2,10 +2,8 @@
 
 use std::fs::File;
 
-use rustix::io::{FdFlags, fcntl_getfd};
-use std::os::fd::AsFd;
-
 use crate::prelude::*;
+use rustix::io::{FdFlags, fcntl_getfd};
 
 fn dummy() -> Attr {
     Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL)
@@ -38,13 +36,13 @@ fn every_kind_of_target_opens() {
 fn target_of_a_cgroup_is_its_directory() {
     let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let dir = File::open(place).unwrap();
-    open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
+    open_or_skip(&dummy(), Target::cgroup(&dir, 0));
 }
 
 #[test]
 fn descriptor_of_another_directory_is_not_a_cgroup() {
     let dir = File::open("/").unwrap();
-    let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
+    let error = Event::open(&dummy(), Target::cgroup(&dir, 0)).unwrap_err();
     assert_eq!(error.call(), Some(Call::PerfEventOpen));
     assert!(matches!(error.errno(), Some(Errno::EBADF | Errno::EACCES | Errno::EPERM)), "{error}");
 }
@@ -78,7 +76,7 @@ fn error_names_a_cgroup_that_was_removed() {
         return eprintln!("skipped: {}: {error}", path.display());
     }
     let dir = File::open(&path).unwrap();
-    let target = Target::cgroup(dir.as_fd(), 0);
+    let target = Target::cgroup(&dir, 0);
     let there = open_or_skip(&dummy(), target).map(drop);
     let no_pmu = Event::open(&Attr::new(EventType(0x7fff_fff0), 0), target).unwrap_err();
     std::fs::remove_dir(&path).unwrap();

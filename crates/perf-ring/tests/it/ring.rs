@@ -156,7 +156,7 @@ fn event_from_a_descriptor_can_be_mapped() {
     let attr = *event.attr();
     drop(event);
     // SAFETY: opened with this attr above, and the other owner is dropped.
-    let event = unsafe { Event::from_owned_fd(fd, attr) };
+    let event = unsafe { Event::from_fd(fd, attr) };
     let mut ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
     switch(1);

@@ -116,7 +116,7 @@ fn event_of_unknown_target_is_refused() {
     let Some(event) = own(&faults()) else { return };
     let fd = event.as_fd().try_clone_to_owned().unwrap();
     // SAFETY: a perf event opened with this attr; no ring is mapped.
-    let adopted = unsafe { Event::from_owned_fd(fd, *event.attr()) };
+    let adopted = unsafe { Event::from_fd(fd, *event.attr()) };
     assert_eq!(RdpmcCounter::map(&adopted).unwrap_err(), sys::Error::NotSelfMonitoring);
 }
 

@@ -1,7 +1,5 @@
 //! The other errnos.
 
-use std::os::fd::AsFd;
-
 use super::*;
 use perf_ring::sys::Error as SysError;
 
@@ -9,7 +7,7 @@ use perf_ring::sys::Error as SysError;
 fn removed_cgroup_is_the_cause_for_an_event_that_the_kernel_has() {
     let (tree, dir) = (tree(), std::io::stdin());
     tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
-    let target = Target::cgroup(dir.as_fd(), 1);
+    let target = Target::cgroup(&dir, 1);
     let explained = at(&tree, Errno::ENOENT, &CLOCK, target);
     assert_is(&explained, Cause::Cgroup, &["the cgroup was removed", "/sys/fs/cgroup (cgroup2)"]);
     // Without a PMU the kernel does not come to the cgroup.
@@ -172,7 +170,7 @@ fn directory_that_is_no_cgroup_comes_with_the_mounts() {
     let tree = tree();
     tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\nproc /proc proc rw 0 0\n");
     let dir = std::io::stdin();
-    let explanation = at(&tree, Errno::EBADF, &CLOCK, Target::cgroup(dir.as_fd(), 0));
+    let explanation = at(&tree, Errno::EBADF, &CLOCK, Target::cgroup(&dir, 0));
     assert_is(&explanation, Cause::Cgroup, &["/sys/fs/cgroup (cgroup2)"]);
     let sibling = failed(Errno::EBADF);
     let sibling = FailedOpen::new(sibling, &CLOCK, Target::calling_thread()).in_group();

@@ -1,7 +1,5 @@
 //! `EACCES`, `EPERM`, `ENOSYS`.
 
-use std::os::fd::AsFd;
-
 use super::*;
 
 const PERFMON: u64 = 1 << 38;
@@ -35,7 +33,7 @@ fn kernel_side_needs_level_1() {
 #[test]
 fn all_tasks_of_a_cpu_need_level_0() {
     let dir = std::io::stdin();
-    for target in [Target::cpu(0), Target::cgroup(dir.as_fd(), 0)] {
+    for target in [Target::cpu(0), Target::cgroup(&dir, 0)] {
         for level in [1, 2] {
             let explanation = at(&at_level(level), Errno::EACCES, &CLOCK, target);
             assert_is(

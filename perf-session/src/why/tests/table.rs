@@ -1,7 +1,5 @@
 //! The rows of the table whose text is fixed.
 
-use std::os::fd::AsFd;
-
 use perf_ring::abi::AuxAction;
 use perf_ring::{BreakpointLen, BreakpointType, Clock, ReadFormat, Skid, StackSize};
 
@@ -157,7 +155,7 @@ fn possible_causes_follow_from_attr_target_and_group() {
     assert!(unknown(Errno::ENODEV, CLOCK, me(), true).contains(leader));
     assert!(!unknown(Errno::ENODEV, CLOCK, me(), false).contains(leader));
     let dir = std::io::stdin();
-    assert!(unknown(Errno::EINVAL, DYNAMIC, Target::cgroup(dir.as_fd(), 0), false).contains("an uncore PMU"));
+    assert!(unknown(Errno::EINVAL, DYNAMIC, Target::cgroup(&dir, 0), false).contains("an uncore PMU"));
 }
 
 #[test]
@@ -197,7 +195,7 @@ fn reasons_that_a_trial_excludes_are_not_given() {
     // The group is not the reason for an event that fails without it too.
     assert!(unknown(Errno::EINVAL, CLOCK, me(), true).starts_with("unknown"));
     let error = failed(Errno::EBADF);
-    let member = FailedOpen::new(error, &CLOCK, Target::cgroup(dir.as_fd(), 0)).in_group();
+    let member = FailedOpen::new(error, &CLOCK, Target::cgroup(&dir, 0)).in_group();
     let found = member.explain_by_trial(tree.system(), |_| Err(failed(Errno::EBADF)));
     assert_is(&found, Cause::Cgroup, &["not the directory of a cgroup"]);
 }

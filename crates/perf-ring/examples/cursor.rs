@@ -27,14 +27,9 @@ impl Reader {
     /// Returns the next record, or `None` if there are no unread records.
     ///
     /// The kernel cannot overwrite the record before the next call.
-    pub(crate) fn read(&mut self) -> Result<Option<Record<'_>>, Box<dyn Error>> {
-        if self.ring.peek().is_none() {
-            self.ring.refresh()?; // releases the records that were read
-        }
-        match self.ring.next() {
-            Some(record) => Ok(Some(record?.decode(&self.layout)?)),
-            None => Ok(None),
-        }
+    pub(crate) fn read(&mut self) -> perf_ring::Result<Option<Record<'_>>> {
+        let Some(record) = self.ring.next_record()? else { return Ok(None) };
+        Ok(Some(record.decode(&self.layout)?))
     }
 
     /// Stops sampling. The records that are in the ring remain readable.

@@ -9,9 +9,9 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use perf_ring::{Attr, AttrFlags, Event, Record, SampleLayout, SampleType, SnapshotRing, Software, Target};
-
-mod cpus;
+use perf_ring::{
+    Attr, AttrFlags, Event, Record, SampleLayout, SampleType, SnapshotRing, Software, Target, on_each_cpu,
+};
 
 /// A context switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +37,11 @@ impl Recorder {
             .with_period(1)
             .with_sample_type(SampleType::TID | SampleType::TIME)
             .with_flags(AttrFlags::WRITE_BACKWARD);
-        let (cpus, mut rings) = (cpus::online()?, Vec::new());
-        for &cpu in &cpus {
-            rings.push(SnapshotRing::map_bytes(Event::open(&attr, Target::cpu(cpu))?, bytes)?);
+        let mut rings = Vec::new();
+        for (cpu, event) in on_each_cpu(|cpu| Event::open(&attr, Target::cpu(cpu)))? {
+            rings.push((cpu, SnapshotRing::map_bytes(event, bytes)?));
         }
+        let (cpus, rings) = rings.into_iter().unzip();
         Ok(Self { cpus, rings, layout: SampleLayout::new(&attr) })
     }
 

@@ -17,9 +17,8 @@ use std::time::{Duration, Instant};
 
 use perf_ring::{
     Attr, AttrFlags, Count, Event, ReadFormat, RecordType, Ring, RingSet, SampleType, SortedRecord, Target,
+    on_each_cpu,
 };
-
-mod cpus;
 
 const TRACEPOINTS: [&str; 3] = ["sys_enter_getppid", "sys_enter_getpid", "sys_enter_sched_yield"];
 
@@ -90,10 +89,9 @@ pub(crate) fn run(time: Duration, pages: usize) -> Result<Outcome, Box<dyn Error
 /// Opens three tracepoints on each CPU, the first of which owns the CPU's ring.
 fn open(pages: usize) -> Result<RingSet<u32>, Box<dyn Error>> {
     let mut set = RingSet::new()?;
-    let attrs = TRACEPOINTS.map(attr);
-    for cpu in cpus::online()? {
-        for attr in &attrs {
-            let event = Event::open(attr.as_ref().map_err(String::clone)?, Target::cpu(cpu))?;
+    for attr in TRACEPOINTS.map(attr) {
+        let attr = attr?;
+        for (cpu, event) in on_each_cpu(|cpu| Event::open(&attr, Target::cpu(cpu)))? {
             if set.get(&cpu).is_none() {
                 set.add(cpu, Ring::map(event, pages)?)?;
             } else {

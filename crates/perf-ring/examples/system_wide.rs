@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use perf_ring::{
     Attr, AttrFlags, Event, Record, Ring, RingSet, SampleType, Software, SortedRecord, Target, decode,
+    on_each_cpu,
 };
-
-mod cpus;
 
 /// The events of each CPU, with their periods: ns of the clock, or occurrences.
 const EVENTS: [(Software, u64); 3] =
@@ -96,8 +95,8 @@ fn open(cpu: u32) -> Result<Ring, perf_ring::Error> {
 /// Samples all CPUs for `time`.
 pub(crate) fn sample(time: Duration) -> Result<Summary, Box<dyn Error>> {
     let mut set = RingSet::new()?;
-    for cpu in cpus::online()? {
-        set.add(cpu, open(cpu)?)?;
+    for (cpu, ring) in on_each_cpu(open)? {
+        set.add(cpu, ring)?;
     }
     let (mut summary, end) = (Summary::default(), Instant::now() + time);
     while Instant::now() < end {

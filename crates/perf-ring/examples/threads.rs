@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use perf_ring::{
     Attr, AttrFlags, Errno, Event, Record, Ring, RingSet, SampleType, Software, SortedRecord, Target, decode,
+    on_each_cpu,
 };
-
-mod cpus;
 
 /// A watched thread.
 #[derive(Debug, Default)]
@@ -39,15 +38,19 @@ fn open(pid: u32) -> Result<RingSet<u32>, Box<dyn Error>> {
         .with_flags(AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD | AttrFlags::SAMPLE_ID_ALL)
         .with_flags(AttrFlags::TASK | AttrFlags::COMM | AttrFlags::EXCLUDE_KERNEL);
     let mut set = RingSet::new()?;
-    let (path, cpus) = (format!("/proc/{pid}/task"), cpus::online()?);
+    let path = format!("/proc/{pid}/task");
     for entry in fs::read_dir(&path).map_err(|error| format!("{path}: {error}"))? {
         let tid = entry?.file_name().to_string_lossy().parse()?;
-        for &cpu in &cpus {
-            match Event::open(&attr, Target::thread(tid).on_cpu(cpu)) {
-                Ok(event) if set.get(&cpu).is_some() => set.redirect(&cpu, event)?,
-                Ok(event) => set.add(cpu, Ring::map_bytes(event, 1 << 17)?)?,
-                Err(error) if error.errno() == Some(Errno::ESRCH) => break, // it exited
-                Err(error) => return Err(format!("thread {tid}: {error}").into()),
+        let events = match on_each_cpu(|cpu| Event::open(&attr, Target::thread(tid).on_cpu(cpu))) {
+            Ok(events) => events,
+            Err(error) if error.errno() == Some(Errno::ESRCH) => continue, // it exited
+            Err(error) => return Err(format!("thread {tid}: {error}").into()),
+        };
+        for (cpu, event) in events {
+            if set.get(&cpu).is_some() {
+                set.redirect(&cpu, event)?;
+            } else {
+                set.add(cpu, Ring::map_bytes(event, 1 << 17)?)?;
             }
         }
     }

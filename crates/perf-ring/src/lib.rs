@@ -52,15 +52,16 @@
 //! | describe an event | [`Attr`], with the numbers and flags of [`abi`] |
 //! | choose tasks, CPUs or a cgroup | [`Target`] |
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
+//! | open an event on each online CPU | [`on_each_cpu`] |
 //! | read, scale and print counts, of one event or of a group | [`Count`], [`Count::measure`], [`Group`], [`GroupCount`] |
 //! | read a counter without a system call, convert time stamps | [`RdpmcCounter`], [`TimeConversion`] |
 //! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`Refused`] |
 //! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
-//! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
+//! | return each record from a function | [`Ring::next_record`]: the position is in the ring |
 //! | free the ring at once | [`Ring::copy_into`] |
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
 //! | wait for records, end a wait | [`Ring::wait`], [`WaitResult`], [`Waker`] |
-//! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
+//! | read many rings | [`RingSet`], with keys of your own or [pushed](RingSet::push): [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
 //! | read one ring of a set record by record | [`RingSet::cursor`] |
 //! | test a reader without a kernel | `Ring::in_memory`, and `Ring::in_memory_at` for records that wrap, with the feature `testing` |
@@ -80,7 +81,7 @@
 //!
 //! | way to read | records are |
 //! |---|---|
-//! | [`Ring::batch`], the cursor, [`RingSet::drain_sorted`] | borrowed from the ring; one that wraps at its end is copied once |
+//! | [`Ring::batch`], [`Ring::next_record`], [`RingSet::drain_sorted`] | borrowed from the ring; one that wraps at its end is copied once |
 //! | the same, if a software event other than the clocks samples registers into the ring | copied once when the ring is looked at, and borrowed from the copy |
 //! | [`Ring::copy_into`] | copied, and the ring is free at once |
 //! | [`SnapshotRing`], [`AuxSnapshot`] | copied while the kernel may write |
@@ -158,6 +159,7 @@
 
 pub mod coming_from;
 mod count;
+mod cpus;
 mod error;
 mod hint;
 mod ring;
@@ -188,6 +190,7 @@ pub use perf_decode::{
 pub use perf_sys::{BpfIds, Call, Errno, Event, OpenOptions, Target, TimeConversion};
 
 pub use count::{Count, Group, GroupCount, RdpmcCounter, read_values};
+pub use cpus::on_each_cpu;
 pub use error::{Error, Refused, Result};
 // For perf-bpf, whose rings are waited for in the same way.
 #[doc(hidden)]

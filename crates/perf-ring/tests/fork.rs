@@ -138,22 +138,21 @@ fn a_child_and_its_child_map_their_own_rings() {
 }
 
 #[test]
-fn a_cursor_in_a_child_reads_consumes_and_releases_nothing() {
+fn reading_record_by_record_in_a_child_reads_consumes_and_releases_nothing() {
     let Some(mut ring) = switch_ring(1) else { return };
     switch(3);
     let (base, len) = (base(&mut ring), 2 * page_size());
-    assert_eq!(ring.refresh(), Ok(true));
-    assert!(ring.next().is_some());
+    assert!(ring.next_record().unwrap().is_some());
     assert!(in_child(|| {
         let Some(foreign) = Foreign::map(base, len) else { return false };
-        let has_none = ring.peek().is_none() && ring.next().is_none();
+        let has_none = ring.peek_record() == Ok(None) && ring.next_record() == Ok(None);
         ring.release();
         let mut copy = Vec::new();
         let is_refused =
-            ring.refresh() == Err(sys::Error::Forked.into()) && ring.copy_into(&mut copy).is_err();
+            ring.batch().err() == Some(sys::Error::Forked.into()) && ring.copy_into(&mut copy).is_err();
         has_none && is_refused && copy.is_empty() && foreign.is_unharmed()
     }));
-    assert!(ring.next().is_some_and(|record| record.is_ok()));
+    assert!(ring.next_record().unwrap().is_some());
 }
 
 #[test]

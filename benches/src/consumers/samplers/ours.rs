@@ -21,7 +21,7 @@ pub struct Ours<T> {
 pub enum Way {
     /// [`Ring::batch`].
     Batch,
-    /// [`Ring::refresh`] and [`Ring::next`].
+    /// [`Ring::next_record`].
     Cursor,
     /// [`Ring::copy_into`].
     Copy,
@@ -43,10 +43,8 @@ impl<T: Touch> Ours<T> {
                 }
             }
             Way::Cursor => {
-                while ring.refresh()? {
-                    while let Some(record) = ring.next() {
-                        add::<T>(found, record, layout);
-                    }
+                while let Some(record) = ring.next_record()? {
+                    add::<T>(found, Ok(record), layout);
                 }
             }
             Way::Copy => {

@@ -37,9 +37,8 @@ pub use wait::{WaitResult, Waker, poll_readable};
 /// registers (kernel errata, "Samples shorter than their registers"). The records of such a ring are copied once when
 /// the head is loaded, and borrowed from the copy, which the kernel cannot change.
 ///
-/// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
-/// state is in the ring, [`next`](Self::next); a copy of the unread records,
-/// [`copy_into`](Self::copy_into).
+/// There is one way to read all unread records, [`batch`](Self::batch), one that returns a record from a function,
+/// [`next_record`](Self::next_record), and one that copies, [`copy_into`](Self::copy_into).
 ///
 /// The mapping is not inherited across `fork`; see [`sys::Error::Forked`](perf_sys::Error::Forked).
 #[derive(Debug)]
@@ -244,11 +243,10 @@ impl Ring {
     }
 }
 
-/// Reading with a cursor, whose state is in the ring, so that a function can return each record.
+/// Reading record by record. The position is in the ring, so that a function can return each record.
 ///
 /// ```no_run
-/// use perf_decode::{Record, SampleLayout};
-/// use perf_ring::Ring;
+/// use perf_ring::{Record, Ring, SampleLayout};
 ///
 /// struct Reader {
 ///     ring: Ring,
@@ -257,49 +255,50 @@ impl Ring {
 ///
 /// impl Reader {
 ///     /// Returns the next record, or `None` if there are no unread records.
-///     fn read(&mut self) -> Result<Option<Record<'_>>, Box<dyn std::error::Error>> {
-///         if self.ring.peek().is_none() {
-///             self.ring.refresh()?; // also releases the records that were read
-///         }
-///         match self.ring.next() {
-///             Some(record) => Ok(Some(record?.decode(&self.layout)?)),
-///             None => Ok(None),
-///         }
+///     fn read(&mut self) -> perf_ring::Result<Option<Record<'_>>> {
+///         let Some(record) = self.ring.next_record()? else { return Ok(None) };
+///         Ok(Some(record.decode(&self.layout)?))
 ///     }
 /// }
 /// ```
 impl Ring {
-    /// Releases the consumed records, loads the kernel's position, and returns whether there are
-    /// unread records.
+    /// Returns the next unread record and consumes it; `None` if no record is unread.
+    ///
+    /// The kernel does not overwrite the record while it is borrowed. Consumed records are released by
+    /// [`release`](Self::release), and when all records are consumed that were there at the last look at the
+    /// ring: then this looks again, by one load from the control page.
     ///
     /// # Errors
     ///
-    /// As [`batch`](Self::batch).
-    pub fn refresh(&mut self) -> Result<bool> {
-        self.release();
-        self.look()?;
-        Ok(self.reader.len() != 0)
+    /// As [`batch`](Self::batch), and [`Error::Decode`](crate::Error::Decode) for a size that no record can have. Then all unread bytes as of
+    /// the last look are skipped, and [`damage`](Self::damage) counts them.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<RawRecord<'_>>> {
+        if self.reader.len() == 0 {
+            self.look_again()?;
+        }
+        self.reader.next()
     }
 
-    /// Returns the next record without consuming it; `None` if all records as of the last
-    /// [`refresh`](Self::refresh) are consumed.
+    /// Returns the next unread record without consuming it; `None` if no record is unread.
     ///
-    /// A size that no record can have is an `Err`, which [`next`](Self::next) skips.
+    /// # Errors
+    ///
+    /// As [`next_record`](Self::next_record), which skips the bytes of an [`Error::Decode`](crate::Error::Decode).
     #[inline]
-    pub fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+    pub fn peek_record(&mut self) -> Result<Option<RawRecord<'_>>> {
+        if self.reader.len() == 0 {
+            self.look_again()?;
+        }
         self.reader.peek()
     }
 
-    /// Returns the next record and consumes it; `None` if all records as of the last
-    /// [`refresh`](Self::refresh) are consumed.
-    ///
-    /// The kernel does not overwrite the record before [`release`](Self::release) or `refresh`. A
-    /// size that no record can have is an `Err`. Then all unread bytes as of the last refresh are
-    /// skipped, and [`damage`](Self::damage) counts them.
-    #[expect(clippy::should_implement_trait, reason = "the record borrows the ring, not an iterator's input")]
-    #[inline]
-    pub fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
-        self.reader.next()
+    /// Releases and looks again after all records are consumed that were there at the last look.
+    #[cold]
+    #[inline(never)]
+    fn look_again(&mut self) -> Result<()> {
+        self.release();
+        self.look()
     }
 
     /// Releases the consumed records, so that the kernel may overwrite them.

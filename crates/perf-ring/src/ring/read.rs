@@ -8,7 +8,7 @@ use perf_sys::DataRing;
 
 use crate::error::Result;
 
-/// The records of a ring, read through a batch, through the cursor or by copying.
+/// The records of a ring, read through a batch, record by record or by copying.
 #[derive(Debug)]
 pub(crate) struct Reader {
     ring: DataRing,
@@ -174,12 +174,12 @@ impl Reader {
 
     /// Returns the first unread record and consumes it.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+    pub(super) fn next(&mut self) -> Result<Option<RawRecord<'_>>> {
         let (unread, mut position, scratch, damage) = self.parts();
         match RawRecord::split_first(unread.as_slices().0) {
             Ok((record, _)) => {
                 position.advance(record.size() as u64);
-                Some(Ok(record))
+                Ok(Some(record))
             }
             Err(_) => next_wrapped(unread, position, scratch, damage),
         }
@@ -187,11 +187,11 @@ impl Reader {
 
     /// Returns the first unread record.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+    pub(super) fn peek(&mut self) -> Result<Option<RawRecord<'_>>> {
         let (unread, _, scratch, _) = self.parts();
         match RawRecord::split_first(unread.as_slices().0) {
-            Ok((record, _)) => Some(Ok(record)),
-            Err(_) => join_first(unread, scratch).next(),
+            Ok((record, _)) => Ok(Some(record)),
+            Err(_) => peek_wrapped(unread, scratch),
         }
     }
 
@@ -293,13 +293,21 @@ fn next_wrapped<'c>(
     mut position: Position<'c>,
     scratch: &'c mut Vec<u64>,
     damage: &mut SkippedBytes,
-) -> Option<perf_decode::Result<RawRecord<'c>>> {
-    let found = join_first(window, scratch).next()?;
+) -> Result<Option<RawRecord<'c>>> {
+    let found = join_first(window, scratch).next();
     match found {
-        Ok(record) => position.advance(record.size() as u64),
-        Err(error) => damage.add(position.advance_to_end(), error),
+        Some(Ok(record)) => position.advance(record.size() as u64),
+        Some(Err(error)) => damage.add(position.advance_to_end(), error),
+        None => {}
     }
-    Some(found)
+    Ok(found.transpose()?)
+}
+
+/// As [`next_wrapped`], without consuming the record.
+#[cold]
+#[inline(never)]
+fn peek_wrapped<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Result<Option<RawRecord<'c>>> {
+    Ok(join_first(window, scratch).next().transpose()?)
 }
 
 /// Iterates over `window` with a scratch that is long enough for its first record.
@@ -350,7 +358,7 @@ impl SkippedBytes {
 /// The records borrow the batch. Dropping it releases the consumed records by one store of
 /// `data_tail`, also after a `break`, a `?` or a panic. The next batch begins with the first record
 /// that was not consumed. The iterator consumes a record when it returns it. To peek at a record
-/// without consuming it, use the [cursor](crate::Ring::refresh), which also releases each record. A batch passed to [`forget`](core::mem::forget) releases nothing.
+/// without consuming it, use [`Ring::peek_record`](crate::Ring::peek_record). A batch passed to [`forget`](core::mem::forget) releases nothing.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -450,7 +458,7 @@ impl Drop for Batch<'_> {
 ///
 /// The iterator consumes each record that it returns. An adaptor that reads ahead, such as `peekable` or
 /// `take_while`, has consumed the record that it holds or rejects: to look at a record without consuming it,
-/// use the cursor of the ring ([`Ring::refresh`](crate::Ring::refresh), `peek`, `next`).
+/// use [`Ring::peek_record`](crate::Ring::peek_record).
 #[derive(Debug)]
 pub struct BatchRecords<'b> {
     records: Records<'b>,

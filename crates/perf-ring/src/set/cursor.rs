@@ -6,7 +6,7 @@ use super::{Member, RingSet};
 use crate::error::Result;
 use crate::ring::Ring;
 
-/// The ring of one key of a [`RingSet`], for reading with a cursor.
+/// The ring of one key of a [`RingSet`], for reading record by record.
 ///
 /// It has the reading methods of [`Ring`], whose state stays in the ring when the value is dropped, and
 /// derefs to the ring. It does not lend the ring mutably, because the set knows its events and position.
@@ -14,15 +14,13 @@ use crate::ring::Ring;
 pub struct RingCursor<'s>(&'s mut Ring);
 
 impl<K: Eq> RingSet<K> {
-    /// Returns the ring with this key for reading with a cursor; `None` if there is no such ring.
+    /// Returns the ring with this key for reading record by record; `None` if there is no such ring.
     ///
     /// ```no_run
     /// # fn read(set: &mut perf_ring::RingSet<u32>) -> Result<(), Box<dyn std::error::Error>> {
     /// if let Some(mut ring) = set.cursor(&0) {
-    ///     ring.refresh()?;
-    ///     while let Some(record) = ring.next() {
-    ///         println!("{:?}", record?.kind());
-    ///         ring.release();
+    ///     while let Some(record) = ring.next_record()? {
+    ///         println!("{:?}", record.kind());
     ///     }
     /// }
     /// # Ok(())
@@ -35,32 +33,34 @@ impl<K: Eq> RingSet<K> {
 }
 
 impl<'s> RingCursor<'s> {
-    /// The errors of [`Ring::refresh`] for positions that are impossible.
+    /// As [`Ring::next_record`].
     ///
     /// # Errors
     ///
-    /// The errors of [`Ring::refresh`] for positions that are impossible.
-    pub fn refresh(&mut self) -> Result<bool> {
-        self.0.refresh()
+    /// The errors of [`Ring::next_record`]: impossible positions, and damaged bytes.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<RawRecord<'_>>> {
+        self.0.next_record()
     }
 
-    /// As [`Ring::peek`].
+    /// As [`Ring::next_record`], for a function that returns the record.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Ring::next_record`]: impossible positions, and damaged bytes.
     #[inline]
-    pub fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
-        self.0.peek()
+    pub fn into_next_record(self) -> Result<Option<RawRecord<'s>>> {
+        self.0.next_record()
     }
 
-    /// As [`Ring::next`].
-    #[expect(clippy::should_implement_trait, reason = "the record borrows the ring, not an iterator's input")]
+    /// As [`Ring::peek_record`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Ring::peek_record`]: impossible positions, and damaged bytes.
     #[inline]
-    pub fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
-        self.0.next()
-    }
-
-    /// As [`Ring::next`], for a function that returns the record.
-    #[inline]
-    pub fn into_next(self) -> Option<perf_decode::Result<RawRecord<'s>>> {
-        self.0.next()
+    pub fn peek_record(&mut self) -> Result<Option<RawRecord<'_>>> {
+        self.0.peek_record()
     }
 
     /// As [`Ring::release`].
@@ -96,7 +96,7 @@ mod tests {
 
     /// Returns the next record of a ring from a function.
     fn first(set: &mut RingSet<u32>, key: u32) -> Option<RawRecord<'_>> {
-        set.cursor(&key)?.into_next()?.ok()
+        set.cursor(&key)?.into_next_record().ok()?
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
         assert!(set.cursor(&8).is_none());
 
         let mut ring = set.cursor(&7).unwrap();
-        assert!(ring.refresh().unwrap() && ring.has_records() && ring.peek().is_some());
-        assert_eq!(ring.next().unwrap().unwrap().words().last(), Some(&0));
+        assert!(ring.has_records() && ring.peek_record().unwrap().is_some());
+        assert_eq!(ring.next_record().unwrap().unwrap().words().last(), Some(&0));
         ring.release();
         assert_eq!(kernel.tail(), 24);
         assert_eq!(first(&mut set, 7).unwrap().words().last(), Some(&1));

@@ -65,6 +65,8 @@ pub struct RingSet<K> {
     members: Vec<Member<K>>,
     /// Id of the next member, which identifies it in the data of the epoll.
     next_id: u32,
+    /// The next key that [`push`](Self::push) chooses.
+    next_key: u32,
     wakeups: wait::Wakeups,
     sort: sorted::Sort,
 }
@@ -83,7 +85,7 @@ impl<K: Eq> RingSet<K> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of(Call::EpollCreate1))?;
         let (wakeups, sort) = (wait::Wakeups::default(), sorted::Sort::default());
         let generation = Generation::current()?;
-        Ok(Self { epoll, generation, members: Vec::new(), next_id: 0, wakeups, sort })
+        Ok(Self { epoll, generation, members: Vec::new(), next_id: 0, next_key: 0, wakeups, sort })
     }
 
     /// `epoll_ctl(EPOLL_CTL_ADD, EPOLLIN)`—Adds a ring, with the events that were redirected into it.
@@ -179,6 +181,37 @@ impl<K: Eq> RingSet<K> {
     pub fn batch(&mut self, key: &K) -> Option<Result<Batch<'_>>> {
         let mut members = self.members.iter_mut();
         members.find(|member| member.key == *key).map(|member| member.ring.batch())
+    }
+}
+
+/// Rings under keys that the set chooses.
+impl RingSet<u32> {
+    /// Adds a ring as [`add`](Self::add) does, under a key that the set chooses and returns. No key is chosen twice,
+    /// also after its ring was removed.
+    ///
+    /// ```no_run
+    /// # fn read(ring: perf_ring::Ring) -> perf_ring::Result<()> {
+    /// use perf_ring::RingSet;
+    ///
+    /// let mut set = RingSet::new()?;
+    /// let key = set.push(ring)?;
+    /// assert!(set.get(&key).is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the system calls of [`add`](Self::add). The error holds the ring.
+    pub fn push(&mut self, ring: Ring) -> Result<u32, Refused<Box<Ring>>> {
+        // The caller may have added rings under such keys.
+        while self.member(&self.next_key).is_some() {
+            self.next_key = self.next_key.wrapping_add(1);
+        }
+        let key = self.next_key;
+        self.add(key, ring)?;
+        self.next_key = key.wrapping_add(1);
+        Ok(key)
     }
 }
 

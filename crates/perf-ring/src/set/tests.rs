@@ -29,6 +29,16 @@ fn read(set: &mut RingSet<usize>) -> Vec<usize> {
 }
 
 #[test]
+fn pushed_rings_have_keys_that_no_other_ring_has_or_had() {
+    let mut set = RingSet::new().unwrap();
+    set.add(1, ring_on_pipe().0).unwrap();
+    let keys = [(); 2].map(|()| set.push(ring_on_pipe().0).unwrap());
+    assert_eq!(keys, [0, 2]);
+    assert!(set.remove(&2).is_some());
+    assert_eq!((set.push(ring_on_pipe().0).unwrap(), set.len()), (3, 3));
+}
+
+#[test]
 fn rings_are_found_by_their_keys_in_the_order_of_addition() {
     let (mut set, mut kernels, _pipes) = set(3);
     assert!(kernels[2].write(&[0, 7]));

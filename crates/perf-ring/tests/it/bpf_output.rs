@@ -12,9 +12,6 @@ use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
 use crate::prelude::*;
 
-#[path = "../../examples/cpus/mod.rs"]
-mod cpus;
-
 const ATTR: Attr =
     Attr::software(Software::BPF_OUTPUT).with_sample_type(SampleType::RAW).with_wakeup_events(1);
 
@@ -119,8 +116,9 @@ fn records_of_a_program_arrive_in_the_ring_of_their_cpu() {
         let elem = BpfMapElem { map_fd: map.as_raw_fd().unsigned_abs(), key, value, ..BpfMapElem::default() };
         bpf(BpfCmd::MAP_UPDATE_ELEM, &elem).map(drop)
     };
-    let mut set = open(cpus::online().unwrap().into_iter(), 1, update).unwrap();
-    event.set_bpf(program.as_fd()).unwrap();
+    let online = on_each_cpu(|cpu| Event::open(&ATTR, Target::cpu(cpu))).unwrap();
+    let mut set = open(online.into_iter().map(|(cpu, _)| cpu), 1, update).unwrap();
+    event.set_bpf(&program).unwrap();
     event.enable().unwrap();
 
     // On one CPU, so that the record of the last call follows the losses in one ring.

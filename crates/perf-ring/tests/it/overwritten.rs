@@ -109,12 +109,11 @@ fn records_of_a_batch_stay_as_they_are_while_another_process_samples_other_regis
 }
 
 #[test]
-fn record_of_the_cursor_stays_as_it_is_while_another_process_samples_other_registers() {
+fn record_that_is_returned_stays_as_it_is_while_another_process_samples_other_registers() {
     let Some(mut ring) = own_ring(&faults(0x3ff), 1) else { return };
     ring.event().enable().unwrap();
     nearly_fill(&mut ring);
-    ring.refresh().unwrap();
-    stay_as_they_are(&[ring.next().unwrap().unwrap()]);
+    stay_as_they_are(&[ring.next_record().unwrap().unwrap()]);
 }
 
 #[test]
@@ -231,8 +230,8 @@ fn no_reading_of_a_ring_that_the_kernel_overwrites_panics() {
     other.disable().unwrap();
     ring.event().disable().unwrap();
     let mut found = Found::default();
-    while ring.refresh().unwrap() {
-        while let Some(record) = ring.next() {
+    while ring.has_records() {
+        for record in ring.batch().unwrap().records() {
             found.count(&record.map(|record| record.decode(&layout)));
         }
     }

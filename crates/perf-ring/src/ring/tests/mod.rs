@@ -43,51 +43,46 @@ fn fill(kernel: &mut Kernel, mut numbers: core::ops::Range<u64>) {
 
 /// The number in the next record, by a look and by consuming it.
 fn next(ring: &mut Ring) -> Option<u64> {
-    let number = |record: perf_decode::Result<RawRecord<'_>>| record.unwrap().words()[2];
-    let peeked = ring.peek().map(number);
-    assert_eq!(ring.peek().map(number), peeked, "a look consumes nothing");
-    assert_eq!(ring.next().map(number), peeked);
+    let number = |record: RawRecord<'_>| record.words()[2];
+    let peeked = ring.peek_record().unwrap().map(number);
+    assert_eq!(ring.peek_record().unwrap().map(number), peeked, "a look consumes nothing");
+    assert_eq!(ring.next_record().unwrap().map(number), peeked);
     peeked
 }
 
 #[test]
-fn cursor_reads_up_to_the_last_refresh_and_releases_when_asked() {
+fn consumed_records_are_released_when_asked_and_when_none_is_left() {
     let (mut ring, mut kernel, _pipe) = ring_on_pipe();
-    fill(&mut kernel, 0..2);
     assert_eq!(next(&mut ring), None);
-    assert!(ring.has_records() && ring.refresh().unwrap());
-    fill(&mut kernel, 2..3);
+    fill(&mut kernel, 0..2);
     assert_eq!((next(&mut ring), kernel.tail()), (Some(0), 0));
+    fill(&mut kernel, 2..3);
     ring.release();
-    assert_eq!((kernel.tail(), next(&mut ring), next(&mut ring)), (24, Some(1), None));
-    assert!(ring.refresh().unwrap());
-    assert_eq!((kernel.tail(), next(&mut ring)), (48, Some(2)));
-    assert!(!ring.refresh().unwrap() && !ring.has_records());
-    assert_eq!((kernel.tail(), ring.head()), (72, 72));
+    assert_eq!((kernel.tail(), next(&mut ring), kernel.tail()), (24, Some(1), 24));
+    assert_eq!((next(&mut ring), kernel.tail()), (Some(2), 48), "found by another look");
+    assert_eq!((next(&mut ring), kernel.tail(), ring.has_records()), (None, 72, false));
+    assert_eq!(ring.head(), 72);
 }
 
 #[test]
-fn cursor_joins_a_record_that_wraps() {
+fn record_that_wraps_is_joined_record_by_record() {
     let (mut ring, mut kernel, _pipe) = ring_on_pipe();
     fill(&mut kernel, 0..170); // of 170.67 that fit
     assert_eq!(ring.batch().unwrap().records().count(), 170);
     fill(&mut kernel, 200..203);
-    ring.refresh().unwrap();
     let numbers: Vec<_> = core::iter::from_fn(|| next(&mut ring)).collect();
     assert_eq!(numbers, [200, 201, 202]);
-    ring.release();
     assert_eq!(kernel.tail(), 173 * 24);
 }
 
 #[test]
-fn cursor_skips_damage_once() {
+fn damage_is_skipped_once_record_by_record() {
     let (mut ring, mut kernel, _pipe) = ring_on_pipe();
     fill(&mut kernel, 0..1);
     kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
-    ring.refresh().unwrap();
     assert_eq!(next(&mut ring), Some(0));
-    assert!(ring.peek().unwrap().is_err() && ring.next().unwrap().is_err() && ring.next().is_none());
-    assert_eq!((ring.damage().count, ring.damage().bytes), (1, 16));
+    assert!(ring.peek_record().is_err() && ring.next_record().is_err());
+    assert_eq!((next(&mut ring), ring.damage().count, ring.damage().bytes), (None, 1, 16));
 }
 
 #[test]
@@ -105,13 +100,13 @@ fn records_that_are_kept_are_not_new() {
     assert!(!ring.has_new_records());
     fill(&mut kernel, 0..1);
     assert!(ring.has_new_records());
-    ring.refresh().unwrap();
+    ring.look().unwrap();
     assert!(ring.has_new_records() && ring.must_not_block(), "left unread");
     ring.is_kept = true;
     assert!(!ring.has_new_records() && !ring.must_not_block());
     fill(&mut kernel, 1..2);
     assert!(ring.has_new_records() && !ring.must_not_block());
-    ring.refresh().unwrap();
+    ring.look().unwrap();
     assert!(!ring.is_kept);
 }
 

@@ -91,7 +91,7 @@ fn cursor_delivers_each_record_once() {
     let cursor = |reader: &mut Reader, consume: &mut dyn FnMut(RawRecord<'_>)| {
         // Half of the looks end with unread records.
         let left = if reader.len() % 16 == 0 { 24 } else { 0 };
-        while reader.len() > left && reader.peek().is_some() {
+        while reader.len() > left && reader.peek().unwrap().is_some() {
             consume(reader.next().unwrap().unwrap());
             reader.release();
         }

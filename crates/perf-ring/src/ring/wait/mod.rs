@@ -66,8 +66,8 @@ impl Ring {
     ///
     /// The kernel wakes the reader at the attr's watermark or wakeup count, by default when the
     /// ring is half full. It does not wake it for fewer records, so use a timeout and read the ring
-    /// after it. A wakeup that was not followed by a [`batch`](Self::batch) or a
-    /// [`refresh`](Self::refresh), a batch that was not read to its end, and a ring left half full
+    /// after it. A wakeup that was not followed by a [`batch`](Self::batch) or another
+    /// way to read, records that were left unread, and a ring left half full
     /// make the next wait return [`Readable`](WaitResult::Readable) at once.
     ///
     /// Several threads may wait at the same time; one wakeup ends the waits of all.

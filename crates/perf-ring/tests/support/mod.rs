@@ -13,7 +13,6 @@ use perf_decode::{Record, Sample, SampleLayout};
 use perf_ring::{Batch, Errno, Event, Ring, RingSet, Target};
 use rustix::thread::gettid;
 
-#[path = "../../../../perf-sys/tests/support/child.rs"]
 mod child;
 mod limit;
 mod nobody;

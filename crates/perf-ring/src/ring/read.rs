@@ -596,4 +596,50 @@ mod tests {
     fn scratch_does_not_grow_for_a_record_past_the_end() {
         assert_eq!(scratch_after(vec![], 4, 2), 0);
     }
+
+    /// Returns a reader that has looked at a ring of one page with 170 records of 24 bytes.
+    fn reader() -> (Kernel, Reader) {
+        let (mut kernel, data) = Kernel::new(1).unwrap();
+        assert!((0..170).all(|number| kernel.write(&[0, number])));
+        let mut reader = Reader::new(data);
+        reader.refresh().unwrap();
+        (kernel, reader)
+    }
+
+    #[test]
+    fn an_eighth_of_the_ring_is_due_for_release() {
+        let (kernel, mut reader) = reader();
+        let eighth = reader.data_size() as u64 / 8;
+        reader.advance_to(eighth - 8);
+        reader.release_if_due();
+        assert_eq!(kernel.tail(), 0);
+        reader.advance_to(eighth);
+        reader.release_if_due();
+        assert_eq!(kernel.tail(), eighth);
+    }
+
+    #[test]
+    fn only_unread_bytes_can_be_consumed() {
+        let (kernel, mut reader) = reader();
+        reader.advance_to(u64::MAX / 2);
+        reader.release();
+        assert_eq!((kernel.tail(), reader.len()), (170 * 24, 0));
+    }
+
+    #[test]
+    fn copied_records_stay_until_they_are_consumed_and_later_ones_are_added() {
+        let (mut kernel, mut reader) = reader();
+        reader.copy_only();
+        let number = |record: Option<RawRecord<'_>>| record.map(|record| record.words()[2]);
+        assert_eq!(number(reader.next().unwrap()), Some(0));
+        kernel.overwrite(reader.mapping(), 40, 77); // the number of the next record
+        assert_eq!(number(reader.next().unwrap()), Some(1), "as it was copied");
+        reader.release();
+        assert!(kernel.write(&[0, 170]) && kernel.write(&[0, 171]), "one of them wraps");
+        reader.refresh().unwrap();
+        let numbers: Vec<u64> = reader.records().map(|record| record.unwrap().words()[2]).collect();
+        assert!(numbers.into_iter().eq(2..172));
+        reader.release();
+        assert_eq!(kernel.tail(), 172 * 24);
+    }
 }

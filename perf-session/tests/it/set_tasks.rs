@@ -4,6 +4,7 @@
 #[path = "../../examples/count_command.rs"]
 mod count_command;
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -17,8 +18,8 @@ use perf_session::ring::{
     Attr, AttrFlags, EventType, Record, RecordType, SampleLayout, SampleType, Software, WaitResult,
 };
 use perf_session::{
-    CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NewTaskIds, Scope,
-    SpawnMisuse, System, Tracefs,
+    CpuList, EventSet, EventSetError, EventSetOptions, EventSetRecord, EventSetTarget, EventSpec, Inherit,
+    NewTaskIds, Scope, SpawnMisuse, System, ThreadState, Tracefs,
 };
 
 fn counting(target: EventSetTarget) -> EventSetOptions {
@@ -365,9 +366,11 @@ fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
     let format = Tracefs::find(&system).unwrap().tracepoint("sched", "sched_waking").unwrap();
     let format = format.format().unwrap();
     let woken = format.integer("pid").unwrap();
-    // It waits for a line, and starts a process that sleeps.
-    let mut child =
-        Command::new("sh").args(["-c", "read line; sleep 0.05"]).stdin(Stdio::piped()).spawn().unwrap();
+    // It waits for a line, and starts a process that waits for another one. This test wakes both: what happens on an idle CPU is
+    // not traced once that CPU was offline, seen on Linux 6.18.
+    let mut command = Command::new("sh");
+    command.args(["-c", "read line; sh -c 'echo $$; read line'; true"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let new = NewTaskIds::read(&system).unwrap();
     let target = EventSetTarget::process(child.id());
     let options = EventSetOptions::new().events([sideband(AttrFlags::TASK), switches(), wakeups]);
@@ -381,25 +384,37 @@ fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
     let events = set.events().filter(|open| open.index == 2);
     events.for_each(|open| open.event.set_filter(&filter).unwrap());
     set.enable().unwrap();
-    drop(child.stdin.take());
+    let (mut lines, mut started) = (child.stdin.take().unwrap(), String::new());
+    lines.write_all(b"go\n").unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut started).unwrap();
+    let started: u32 = started.trim_end().parse().unwrap();
+    while ThreadState::read(&system, started).unwrap().state != 'S' {
+        thread::yield_now();
+    }
+    drop(lines);
     let (mut found, mut end) = (Vec::new(), WaitResult::TimedOut);
+    let mut note = |record: EventSetRecord<'_>| {
+        assert_eq!(record.scope().is_system_wide(), record.index() == Some(2), "{record:?}");
+        tasks.note_record(record.raw(), &SampleLayout::new(record.event().unwrap().attr()));
+        if let (Some(2), Ok(Record::Sample(sample))) = (record.index(), record.decode()) {
+            found.push(woken.read_u64(sample.raw().unwrap()).unwrap() as u32);
+        }
+    };
     while !end.is_final() {
         end = set.wait(PATIENCE).unwrap();
-        set.drain_sorted(|record| {
-            assert_eq!(record.scope().is_system_wide(), record.index() == Some(2), "{record:?}");
-            tasks.note_record(record.raw(), &SampleLayout::new(record.event().unwrap().attr()));
-            if let (Some(2), Ok(Record::Sample(sample))) = (record.index(), record.decode()) {
-                found.push(woken.read_u64(sample.raw().unwrap()).unwrap() as u32);
-            }
-        })
-        .unwrap();
+        set.drain_sorted(&mut note).unwrap();
     }
+    // The last records are younger than the delay of the order.
+    set.flush_sorted(&mut note).unwrap();
     assert_eq!(end, WaitResult::HungUp);
     child.wait().unwrap();
-    // The shell, by its standard input and by the exit of the other one, and the sleeping process, which began later.
-    assert!(found.contains(&child.id()), "{found:?}");
-    let of_others = |tid: &&u32| **tid != child.id() && tasks.contains(**tid);
-    assert!(found.iter().any(|tid| of_others(&tid)), "{found:?}: {tasks:?}");
+    // The process and the one that it started later.
+    assert!(
+        found.contains(&child.id()) && found.contains(&started),
+        "{started} and {}: {found:?}",
+        child.id()
+    );
+    assert!(tasks.contains(started), "{tasks:?}");
     assert!(set.events().all(|open| (open.index == 2) == open.scope.thread_id().is_none()));
     assert_eq!(set.ring_size().unwrap().data_pages, 64);
     let pages = set.rings().unwrap().iter().map(|(key, ring)| {

@@ -64,10 +64,10 @@ impl PendingProfile {
         true
     }
 
-    /// Returns the profile with the names that were [waited for](Self::wait_until). The other addresses have no function, and
-    /// no reason for it.
-    pub fn so_far(&self) -> Profile {
-        finish(self.builder.clone(), self.locations.clone(), self.losses.clone())
+    /// Returns the profile with the names that were [waited for](Self::wait_until). The other addresses are no longer looked up:
+    /// they have no function, and no reason for it.
+    pub fn so_far(self) -> Profile {
+        finish(self.builder, self.locations, self.losses)
     }
 
     /// Returns the number of addresses whose names were not waited for.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn profile_is_there_before_its_names() {
+    fn profile_is_there_with_and_without_its_names() {
         let fields = SampleType::IP | SampleType::TID;
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
         let (permit, permitted) = mpsc::channel();
@@ -201,10 +201,37 @@ mod tests {
             frame.map(|frame| profile.locations().function_name(frame.function).to_owned())
         };
         assert!(!pending.wait_until(Instant::now()));
-        assert_eq!((pending.waiting(), name(&pending.so_far())), (1, None));
+        assert_eq!(pending.waiting(), 1);
+        assert_eq!(name(&pending.so_far()), None);
+
+        add(&mut collector, &attr, event, &sample);
+        let mut pending = collector.take();
+        permit.send(()).unwrap();
         permit.send(()).unwrap();
         assert!(pending.wait_until(Instant::now() + Duration::from_secs(60)));
-        assert_eq!((pending.waiting(), name(&pending.so_far())), (0, Some("late".to_owned())));
-        assert_eq!(name(&pending.wait()), Some("late".to_owned()));
+        assert_eq!(pending.waiting(), 0);
+        assert_eq!(name(&pending.so_far()), Some("late".to_owned()));
+    }
+
+    #[test]
+    fn collector_asks_for_no_names_once_it_was_stopped() {
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::IP | SampleType::TID);
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap().without_waiting();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cpu-clock", &attr));
+        let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+        for is_stopped in [false, true] {
+            if is_stopped {
+                collector.stop_naming();
+            }
+            for ip in 0..1000 {
+                let sample = SampleBuilder::new(&attr).misc(user).tid(7, 7).ip(0x1000 + ip).finish();
+                add(&mut collector, &attr, event, &sample);
+            }
+            let mut pending = collector.take();
+            assert_eq!((pending.waiting(), pending.names.unasked.len() == 1000), (1000, is_stopped));
+            assert!(pending.wait_until(Instant::now() + Duration::from_secs(60)));
+            assert_eq!((pending.waiting(), pending.so_far().losses().unnamed_addresses.len()), (0, 1));
+        }
     }
 }

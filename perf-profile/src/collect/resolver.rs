@@ -77,6 +77,8 @@ pub struct Resolver {
     lacks_caller: Option<FxHashMap<LocationId, bool>>,
     /// Whether it waits for names when too many locations have none.
     waits: bool,
+    /// Whether a resolver that does not wait leaves all names to those who take its locations.
+    has_stopped: bool,
 }
 
 /// Locations with the names that were asked for.
@@ -253,6 +255,7 @@ impl Resolver {
             keeps_unmapped: false,
             lacks_caller: None,
             waits: true,
+            has_stopped: false,
         }
     }
 
@@ -346,6 +349,11 @@ impl Resolver {
     /// Returns the locations, to add strings.
     pub fn locations_mut(&mut self) -> &mut Locations {
         &mut self.locations
+    }
+
+    /// Asks for no more names while samples are resolved. One that waits goes on.
+    pub(super) fn stop_naming(&mut self) {
+        self.has_stopped = true;
     }
 
     /// Returns the locations up to now, and their names, which are not all there. Those that follow are in new tables.
@@ -597,7 +605,7 @@ impl Resolver {
                 if self.requested.len() > MAX_BATCHES {
                     self.take_names();
                 }
-            } else if self.symbolizer.queued() < MAX_QUEUED {
+            } else if !self.has_stopped && self.symbolizer.queued() < MAX_QUEUED {
                 self.request_newest();
             }
         }

@@ -95,7 +95,8 @@ impl Pprof {
         if self.is_raw {
             return self.write_parts(profile, &mut out);
         }
-        let mut out = GzEncoder::new(out, Compression::default());
+        // An eighth larger than by the default, in a third of the time. Go's runtime writes them so, too.
+        let mut out = GzEncoder::new(out, Compression::fast());
         self.write_parts(profile, &mut out)?;
         out.finish().map(drop)
     }

@@ -106,7 +106,7 @@ pub struct NameCounts {
 pub struct NameRequest {
     answer: Option<Receiver<Vec<Result<Symbols, Unnamed>>>>,
     len: usize,
-    /// Nothing is looked up for a request that was dropped.
+    /// Nothing more is looked up for a request that was dropped.
     _wanted: Arc<()>,
 }
 
@@ -190,7 +190,7 @@ impl Symbolizer {
                 // Who asked may have gone: a reply that cannot be sent is not needed.
                 match request {
                     Request::Names { queries, reply, wanted } => {
-                        let named = (wanted.strong_count() > 0).then(|| worker.symbolize(&queries));
+                        let named = worker.symbolize(&queries, || wanted.strong_count() > 0);
                         waiting.fetch_sub(queries.len(), Ordering::Relaxed);
                         if let Some(named) = named {
                             let _ = reply.send(named);
@@ -243,8 +243,8 @@ impl Symbolizer {
         self.request(queries.to_vec()).wait()
     }
 
-    /// Asks for the functions at each address, which are looked up while the caller continues, unless the request is dropped
-    /// before.
+    /// Asks for the functions at each address, which are looked up while the caller continues. A request that is dropped ends at
+    /// the next file.
     pub fn request(&self, queries: Vec<Query>) -> NameRequest {
         let len = queries.len();
         let (reply, answer) = mpsc::channel();

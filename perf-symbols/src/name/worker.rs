@@ -114,12 +114,20 @@ impl Worker {
         self.missing.values().cloned().collect()
     }
 
-    pub(super) fn symbolize(&mut self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
+    /// Returns the answers in the order of the queries; `None` once they are no longer wanted.
+    pub(super) fn symbolize(
+        &mut self,
+        queries: &[Query],
+        is_wanted: impl Fn() -> bool,
+    ) -> Option<Vec<Result<Symbols, Unnamed>>> {
         let mut answers = Vec::with_capacity(queries.len());
         // The addresses that are asked for, by file, with the positions of their answers.
         let mut pending = HashMap::<u64, (Rc<File>, Vec<(u64, usize)>)>::new();
         let mut runtime = Vec::new();
         for (index, query) in queries.iter().enumerate() {
+            if !is_wanted() {
+                return None;
+            }
             let answer = match &query.target {
                 Target::Unnamed(reason) => Err(*reason),
                 Target::KernelSymbol { start, name } => Ok(symbols(name, query.addr - start)),
@@ -156,6 +164,10 @@ impl Worker {
             }
         }
         for (file, mut wanted) in pending.into_values() {
+            // The debug information of one file can take seconds.
+            if !is_wanted() {
+                return None;
+            }
             wanted.sort_unstable();
             let mut addresses: Vec<_> = wanted.iter().map(|(address, _)| *address).collect();
             addresses.dedup();
@@ -174,7 +186,7 @@ impl Worker {
             }
             self.counts.add(answer.as_ref().map_err(|reason| *reason));
         }
-        answers
+        Some(answers)
     }
 
     /// Returns the file of a mapping; `None` for memory without a file.

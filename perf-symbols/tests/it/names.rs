@@ -13,8 +13,8 @@ use perf_file::Reader;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_symbols::{
-    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Function, Kallsyms, NotFoundKind, ObjectFile,
-    Query, StackFrame, Symbolizer, Symbols, Unnamed,
+    AddressSpaces, BuildId, ElfError, FileFinder, FileSymbols, Function, Kallsyms, NameCounts, NotFoundKind,
+    ObjectFile, Query, StackFrame, Symbolizer, Symbols, Unnamed,
 };
 
 use crate::addr2line::path_of;
@@ -535,4 +535,34 @@ fn kernel_of_another_build_at_the_same_address_is_not_named_by_this_one() {
     assert_eq!(ask(&spaces, module + 1), Err(Unnamed::NoSymbol));
     spaces.add_build_id(b"[kernel.kallsyms]", BuildId::new(&[0xab; 20]).expect("20 bytes"));
     assert_eq!(ask(&spaces, text + 1), Err(Unnamed::OtherKernel));
+}
+
+#[test]
+fn request_that_is_dropped_ends_at_the_next_file() {
+    let (begin, begun) = mpsc::channel();
+    let (permit, permitted) = mpsc::channel();
+    let mut stepwise = Some(Stepwise(begin, permitted));
+    let (send, opened) = mpsc::channel();
+    let open = move |_| {
+        send.send(()).expect("the test counts");
+        Ok(match stepwise.take() {
+            Some(stepwise) => Box::new(stepwise) as Box<dyn FileSymbols>,
+            None => Box::new(Nothing),
+        })
+    };
+    let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), open).expect("a thread");
+    let mut spaces = AddressSpaces::new();
+    let pid = std::process::id();
+    let program = std::env::current_exe().expect("a path");
+    let files = ["/bin/sh".into(), "/bin/cat".into(), program];
+    for (start, path) in (1..).map(|index| 0x10_0000 * index).zip(&files) {
+        map(&mut spaces, CpuMode::USER, pid, [start, 0x1000, 0], path.as_os_str().as_encoded_bytes());
+    }
+    let at = |addr| query(&spaces, pid, CpuMode::USER, addr);
+    let request = symbolizer.request(vec![at(0x10_0040), at(0x20_0040), at(0x30_0040)]);
+    begun.recv().expect("the first file");
+    drop(request);
+    permit.send(()).expect("the thread waits");
+    assert_eq!(symbolizer.counts(), NameCounts::default());
+    assert_eq!(opened.try_iter().count(), 1);
 }

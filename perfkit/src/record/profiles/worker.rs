@@ -26,6 +26,8 @@ pub(super) struct Worker {
     ids: HashMap<u64, usize>,
     folder: Option<Folder>,
     push: Option<Push>,
+    /// Whether there was no more time for names, after an interrupt.
+    has_given_up: bool,
     outcome: Outcome,
 }
 
@@ -95,7 +97,16 @@ impl Worker {
             ids.extend(event.ids.iter().map(|id| (*id, index)));
         }
         let counts = LeaderSampling::new();
-        Ok(Self { collector, counts, events, ids, folder, push, outcome: Outcome::default() })
+        Ok(Self {
+            collector,
+            counts,
+            events,
+            ids,
+            folder,
+            push,
+            has_given_up: false,
+            outcome: Outcome::default(),
+        })
     }
 
     /// Works until the queue is closed.
@@ -151,12 +162,12 @@ impl Worker {
             live::forget_dead(&mut self.collector);
         }
         let mut pending = self.collector.take();
-        let profile = if wait_for_names(|until| pending.wait_until(until)) {
-            pending.wait()
-        } else {
-            self.outcome.unnamed += pending.waiting() as u64;
-            pending.so_far()
-        };
+        if !self.has_given_up && !wait_for_names(|until| pending.wait_until(until)) {
+            self.has_given_up = true;
+            self.collector.stop_naming();
+        }
+        self.outcome.unnamed += pending.waiting() as u64;
+        let profile = pending.so_far();
         let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let pprof = Pprof::new()
             .with_time(start)

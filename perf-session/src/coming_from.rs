@@ -38,4 +38,22 @@ mod tests {
         assert!(names.lines().count() > 250);
         assert_eq!(missing, [""; 0]);
     }
+
+    #[test]
+    fn every_exported_field_of_go_perf_is_in_a_row_with_its_struct() {
+        let page = include_str!("../docs/coming-from/go-perf.md");
+        let fields = include_str!("../tests/data/go-perf-fields.txt");
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(|row| row.split('`').skip(1).step_by(2).collect())
+            .collect();
+        let is_there = |name: &str| {
+            let (of, field) = name.split_once('.').expect("a struct and a field");
+            rows.iter().any(|row| row.contains(&name) || row.contains(&of) && row.contains(&field))
+        };
+        let missing: Vec<&str> = fields.lines().filter(|name| !is_there(name)).collect();
+        assert!(fields.lines().count() > 150);
+        assert_eq!(missing, [""; 0]);
+    }
 }

@@ -399,7 +399,7 @@ impl Collector {
         self.take_all().0
     }
 
-    /// Asks for no more names from now on, so that their look-up takes no time from a program that is about to end: profiles are
+    /// Stops asking for names, so that their look-up takes no time from a program that is about to end: profiles are
     /// then [taken](Self::take) with the names that are there. Those of a resolver that waits are asked for all the same.
     pub fn stop_naming(&mut self) {
         self.resolver.stop_naming();

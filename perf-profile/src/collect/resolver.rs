@@ -351,7 +351,7 @@ impl Resolver {
         &mut self.locations
     }
 
-    /// Asks for no more names while samples are resolved. One that waits goes on.
+    /// Stops asking for names while samples are resolved, unless it waits for them.
     pub(super) fn stop_naming(&mut self) {
         self.has_stopped = true;
     }

@@ -107,7 +107,7 @@ fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
                 _ => Class::Different,
             }
         }
-        Err(Unnamed::NoSymbol | Unnamed::LinkageTable) if by_perf.is_empty() => Class::BothUnnamed,
+        Err(_) if by_perf.is_empty() => Class::BothUnnamed,
         Err(Unnamed::NoSymbol | Unnamed::LinkageTable) if is_linkage_table => Class::LinkageTable,
         Err(_) => Class::Different,
     }

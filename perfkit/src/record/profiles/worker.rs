@@ -26,7 +26,7 @@ pub(super) struct Worker {
     ids: HashMap<u64, usize>,
     folder: Option<Folder>,
     push: Option<Push>,
-    /// Whether there was no more time for names, after an interrupt.
+    /// Whether the time for names was over, after an interrupt.
     has_given_up: bool,
     outcome: Outcome,
 }

@@ -173,7 +173,9 @@ fn samples_of_several_software_events_are_counted_as_lost_where_their_event_is_u
         let report = perfkit().args(["report", "--no-inline", "-i"]).arg(file).output().unwrap();
         assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
         let report = String::from_utf8_lossy(&report.stdout).into_owned();
-        assert_eq!(unknown == 0, report.contains("nothing was lost"), "{report}");
+        // What the report lacks may be names of other programs alone.
+        let lost = |line: &str| line.contains(" lost") && !line.contains("nothing was lost");
+        assert_eq!(unknown > 0, report.lines().any(lost), "{report}");
     }
     println!("{lost} samples have the id of the other recorder");
 }

@@ -226,7 +226,15 @@ fn each_part_of_a_process_describes_it_and_no_other() {
     let pids = format!("{},{}", shell.id(), yes.trim());
     let mut command = perfkit();
     command.args(["record", "-e", "task-clock", "-c", "1000000", "-p", &pids, "--every=100ms", "-o"]);
-    let output = command.arg(&file).args(["--", "sleep", "1"]).output().unwrap();
+    let mut child = command.arg(&file).stderr(Stdio::piped()).spawn().unwrap();
+    // Ended by the signal, or because it may not record.
+    while child.try_wait().unwrap().is_none() && fs::read_dir(folder.path("")).unwrap().count() <= 3 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    if child.try_wait().unwrap().is_none() {
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
     kill_process(Pid::from_raw(yes.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
     shell.wait().unwrap();
     if !output.status.success() {

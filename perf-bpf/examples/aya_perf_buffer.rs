@@ -9,7 +9,7 @@
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use perf_bpf::ring::{Attr, Event, Layout, Record, Ring, SampleLayout, SampleType, Software, Target};
@@ -89,12 +89,6 @@ impl PerfBuffer {
     /// Calls `f` with each available event.
     pub fn for_each(&mut self, mut f: impl FnMut(PerfEvent<'_>)) {
         self.fold((), |(), event| f(event));
-    }
-}
-
-impl AsFd for PerfBuffer {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
     }
 }
 

@@ -75,7 +75,7 @@ impl EventArray {
             self.own = own_file(&self.map)?;
         }
         let file = self.own.as_ref().unwrap_or(&self.map);
-        let fd = event.as_fd().as_raw_fd();
+        let fd = event.as_raw_fd();
         file.update(&slot.to_ne_bytes(), &fd.to_ne_bytes(), BpfElemFlags::empty())?;
         self.filled.insert(slot);
         Ok(())

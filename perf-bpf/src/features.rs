@@ -142,7 +142,7 @@ impl Features {
     pub fn perf_event_links() -> Result<bool, Error> {
         let program = ProgramFd::load(BpfProgType::PERF_EVENT, &RETURN_0, c"GPL", ObjectName::EMPTY)?;
         // A kernel with such links looks at the event first, and a program is not an event.
-        match link_create(program.as_fd(), program.as_fd(), 0) {
+        match link_create(program.as_fd(), program.as_fd().into(), 0) {
             Err(Errno::EBADF) => Ok(true),
             Ok(_) | Err(Errno::EINVAL) => Ok(false),
             Err(errno) => Err(Error::bpf(BpfCmd::LINK_CREATE, ObjectName::EMPTY, errno)),

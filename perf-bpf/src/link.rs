@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use perf_ring::abi::Sampling;
 use perf_ring::abi::bpf::{BpfCmd, BpfLinkInfo, BpfProgType};
+use perf_ring::sys::BorrowedEvent;
 use perf_ring::{Errno, Event};
 
 use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open};
@@ -38,8 +39,12 @@ impl Link {
     ///
     /// [`Attachment`]: crate::Attachment
     #[doc(alias = "bpf_program__attach_perf_event_opts")]
-    pub fn attach(event: impl AsFd, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let link = link_create(program.as_fd(), event.as_fd(), cookie);
+    pub fn attach<'fd>(
+        event: impl Into<BorrowedEvent<'fd>>,
+        program: impl AsFd,
+        cookie: u64,
+    ) -> Result<Self, Error> {
+        let link = link_create(program.as_fd(), event.into(), cookie);
         link.map(Self).map_err(Error::of(BpfCmd::LINK_CREATE, ObjectName::EMPTY))
     }
 
@@ -182,13 +187,6 @@ impl Attachment {
     /// the event is closed.
     pub fn detach(self) -> Arc<Event> {
         self.event
-    }
-}
-
-/// The descriptor of the event.
-impl AsFd for Attachment {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event.as_fd()
     }
 }
 

@@ -6,6 +6,7 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::{
     BPF_TAG_SIZE, BpfAttachType, BpfCmd, BpfInsn, BpfProgInfo, BpfProgType, BpfTaskFdType,
 };
+use perf_ring::sys::BorrowedEvent;
 
 use crate::syscall::{self, LoadFailure, enable_stats, prog_functions, prog_info, task_fd_query};
 use crate::{BpfPrivileges, Error, ObjectKind, ObjectName, Refused};
@@ -248,9 +249,9 @@ impl TaskFd {
     /// `ENOENT` if the event has no program, `EOPNOTSUPP` for events other than tracepoints and probes,
     /// `EPERM` without `CAP_SYS_ADMIN`.
     #[doc(alias = "BPF_TASK_FD_QUERY")]
-    pub fn query(fd: impl AsFd) -> Result<Self, Error> {
-        // Never negative: a `BorrowedFd` is open.
-        Self::query_task(std::process::id(), fd.as_fd().as_raw_fd().unsigned_abs())
+    pub fn query<'fd>(fd: impl Into<BorrowedEvent<'fd>>) -> Result<Self, Error> {
+        // Never negative: it is open.
+        Self::query_task(std::process::id(), fd.into().as_raw_fd().unsigned_abs())
     }
 
     /// As [`query`](Self::query), for descriptor number `fd` of the process `pid`.

@@ -1,7 +1,7 @@
 //! The kernel's calls for perf events, thin on `rustix`: descriptors, ioctls, counts as words, and mapped rings with
 //! their atomics.
 //!
-//! It needs no std, decodes nothing, waits for nothing and reads no file under `/proc` or `/sys`. A tracer wants the
+//! It needs no std, decodes nothing and reads no file under `/proc` or `/sys`. A tracer wants the
 //! crate `perf-ring`, which has batches of records, waits, sets of rings and counts that print, and re-exports this
 //! one.
 //!
@@ -48,6 +48,7 @@
 //! | choose tasks, CPUs or a cgroup | [`Target`] |
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
 //! | read counts as words | [`Event::read_raw`] |
+//! | wait for events | [`poll`], [`BorrowedEvent::add_to_epoll`] |
 //! | read a counter without a system call, convert time stamps | [`CounterPage`], [`TimeConversion`] |
 //! | map a ring whose unread records the kernel keeps | [`DataRing`] |
 //! | map a ring that the kernel overwrites | [`OverwrittenRing`] |
@@ -59,12 +60,14 @@
 //! | memory | is |
 //! |---|---|
 //! | unread words of a [`DataRing`] | borrowed: the kernel writes elsewhere until they are released |
-//! | the same, if an event writes there that [may overwrite records](Event::may_overwrite_records) | copied, each word by one atomic load |
+//! | the same, if an event writes there that [may overwrite records](Event::may_overwrite_records), or the event is [kept on exec](OpenOptions::keep_on_exec) | copied, each word by one atomic load |
 //! | an [`OverwrittenRing`], an [`OverwrittenAux`] | copied, each word or byte by one atomic load |
 //! | unread bytes of an [`AuxRing`] | borrowed: the hardware writes elsewhere until they are released |
 //! | positions and clocks of a control page | atomics |
 //!
-//! No safe function lends bytes that another process can change.
+//! No safe function lends bytes that another process can change: safe code cannot hand the descriptor of an [`Event`]
+//! to another process, which could map the ring and release its records. As for all memory, a debugger is not
+//! considered, and `pidfd_getfd(2)`, which needs its permissions.
 //!
 //! # Features
 //!
@@ -96,7 +99,7 @@ pub use perf_abi as abi;
 
 pub use count::{CounterPage, PageCount, TimeConversion};
 pub use error::{Call, Errno, Error, Result};
-pub use event::{BpfIds, Event, OpenOptions, Target};
+pub use event::{BorrowedEvent, BpfIds, Event, OpenOptions, Polled, Target, poll};
 pub use map::{AuxRing, DataRing, Generation, OverwrittenAux, OverwrittenRing, page_size};
 
 /// Runs the example of the README as a test.

@@ -82,13 +82,14 @@
 //! | way to read | records are |
 //! |---|---|
 //! | [`Ring::batch`], [`Ring::next_record`], [`RingSet::drain_sorted`] | borrowed from the ring; one that wraps at its end is copied once |
-//! | the same, if a software event other than the clocks samples registers into the ring | copied once when the ring is looked at, and borrowed from the copy |
+//! | the same, if a software event other than the clocks samples registers into the ring, or an event of it is [kept on exec](OpenOptions::keep_on_exec) | copied once when the ring is looked at, and borrowed from the copy |
 //! | [`Ring::copy_into`] | copied, and the ring is free at once |
 //! | [`SnapshotRing`], [`AuxSnapshot`] | copied while the kernel may write |
 //! | [`AuxArea`] | borrowed |
 //!
-//! No function lends bytes that another process can change. This crate has no unsafe code: the mappings are those of
-//! [`sys`].
+//! No function lends bytes that another process can change: safe code cannot give another process the descriptor of an
+//! event ([`sys::BorrowedEvent`]), with which it could map the ring and release the records. This crate has no unsafe
+//! code: the mappings are those of [`sys`].
 //!
 //! # One dependency
 //!

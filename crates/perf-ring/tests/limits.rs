@@ -135,7 +135,7 @@ fn descriptor_0_is_a_valid_leader_and_ring() {
 fn samples_by_descriptor_0() -> Option<usize> {
     own(&switches())?;
     let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;
-    assert_eq!(ring.as_fd().as_raw_fd(), 0);
+    assert_eq!(ring.as_raw_fd(), 0);
     let member = OpenOptions::new().leader(ring.event()).open(&switches(), Target::calling_thread()).unwrap();
     member.set_output(Some(ring.event())).unwrap();
     member.enable().unwrap();

@@ -1,11 +1,12 @@
 use core::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use perf_ring::Errno;
 use perf_ring::abi::bpf::{
     BpfAttachType, BpfCmd, BpfFdById, BpfLinkCreate, BpfLinkInfo, BpfMapInfo, BpfNextId, BpfObj, BpfObjInfo,
     BpfProgInfo, BpfRawTracepointOpen, BpfTaskFdQuery,
 };
+use perf_ring::sys::BorrowedEvent;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, number};
@@ -126,12 +127,12 @@ pub(crate) const fn fd_by_id_command(kind: ObjectKind) -> BpfCmd {
 /// 0 is the same as no cookie. Since Linux 5.15.
 pub(crate) fn link_create(
     program: BorrowedFd<'_>,
-    event: BorrowedFd<'_>,
+    event: BorrowedEvent<'_>,
     bpf_cookie: u64,
 ) -> Result<OwnedFd, Errno> {
     let mut attr = BpfLinkCreate {
         prog_fd: number(program),
-        target_fd: number(event),
+        target_fd: event.as_raw_fd().unsigned_abs(),
         attach_type: BpfAttachType::PERF_EVENT,
         flags: 0,
         bpf_cookie,

@@ -143,7 +143,7 @@ fn a_raw_tracepoint_program_is_attached_by_name() {
     let Some(link) = permitted(Link::raw_tracepoint(c"task_rename", &fixture.program, 0)) else { return };
     rename();
     assert!(!fixture.cookies().is_empty());
-    if let Some(found) = permitted(TaskFd::query(&link)) {
+    if let Some(found) = permitted(TaskFd::query(link.as_fd())) {
         assert_eq!((found.kind, &*found.name), (BpfTaskFdType::RAW_TRACEPOINT, &b"task_rename"[..]));
     }
     let fd: OwnedFd = link.into_fd();

@@ -1,8 +1,10 @@
 use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFlags, Timespec};
 
+use perf_ring::sys::{Polled, poll};
 use perf_ring::{DrainStats, RingSet, SampleLayout, Snapshot, SnapshotRing, WaitResult, Waker};
 
 use super::loss::LossLedger;
@@ -67,15 +69,14 @@ impl EventSet {
         let has_target = self.opened.options.target.is_tasks();
         let rings =
             self.rings.snapshots.iter().filter(|(key, _)| !(has_target && key.scope().is_system_wide()));
-        let rings = rings.map(|(_, ring)| PollFd::new(ring, PollFlags::empty()));
-        let mut ends: Vec<PollFd<'_>> = rings.collect();
+        let mut ends: Vec<_> = rings.map(|(_, ring)| Polled::for_end(&**ring.event())).collect();
         // Those that have hung up would end each wait.
         wait_for(&mut ends, Some(Duration::ZERO));
         ends.retain(|end| !end.revents().intersects(PollFlags::HUP | PollFlags::ERR));
         if ends.is_empty() {
             return WaitResult::HungUp;
         }
-        ends.extend(cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
+        ends.extend(cancel.map(|cancel| Polled::new(cancel.as_fd())));
         wait_for(&mut ends, timeout);
         let is_woken =
             cancel.is_some() && ends.last().is_some_and(|end| end.revents().contains(PollFlags::IN));
@@ -357,7 +358,7 @@ fn end_of_target(rings: &RingSet<RingKey>) -> Option<WaitResult> {
 }
 
 /// Polls descriptors. After an error, such as the one of a signal, nothing is ready.
-fn wait_for(ends: &mut [PollFd<'_>], timeout: Option<Duration>) {
+fn wait_for(ends: &mut [Polled<'_>], timeout: Option<Duration>) {
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     // The descriptors are valid, so that memory is the only other cause.
     let _ = poll(ends, timeout.as_ref());

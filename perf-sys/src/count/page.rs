@@ -3,7 +3,6 @@ use core::mem::offset_of;
 use core::sync::atomic::{Ordering, fence};
 
 use perf_abi::{MmapCapabilities, MmapPage};
-use rustix::fd::AsFd;
 
 use super::{TimeConversion, rdpmc};
 use crate::error::{Error, Result};
@@ -61,7 +60,7 @@ impl<'e> CounterPage<'e> {
         if !event.is_self_monitoring() {
             return Err(Error::NotSelfMonitoring);
         }
-        let area = Area::map_page(event.as_fd())?;
+        let area = Area::map_page(event.fd())?;
         Ok(Self { area, event, not_send: PhantomData })
     }
 

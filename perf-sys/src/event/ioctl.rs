@@ -54,7 +54,7 @@ unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: Call, word: *mut (
 /// `argument` does not name.
 unsafe fn request<I: Ioctl>(event: &Event, call: Call, argument: I) -> Result<I::Output> {
     // SAFETY: upheld by the caller; an `Event` is a descriptor of perf_event_open.
-    let done = unsafe { ioctl(event, argument) };
+    let done = unsafe { ioctl(event.fd(), argument) };
     done.map_err(Error::of(call))
 }
 
@@ -160,9 +160,9 @@ impl Event {
     /// `target`, which lends them. [`Error::Forked`] in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
-        target.map_or(Ok(()), |target| Self::check_copied(self.attr(), target))?;
+        target.map_or(Ok(()), |target| Self::check_copied(self.may_overwrite_records(), target))?;
         // The kernel compares the whole word with -1, so 32 bits of it would be a bad descriptor.
-        let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
+        let output = target.map_or(word(usize::MAX), |event| descriptor(event.fd()));
         self.redirect(target.is_some(), || {
             // SAFETY: the kernel takes the descriptor by value.
             unsafe { by_value::<SET_OUTPUT>(self, Call::IocSetOutput, output) }
@@ -252,7 +252,7 @@ impl Event {
         // SAFETY: the kernel reads `size` bytes, at most all of the attr, and writes `size` on E2BIG.
         let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
         // SAFETY: as above.
-        let done = unsafe { ioctl(self, argument) };
+        let done = unsafe { ioctl(self.fd(), argument) };
         done.map_err(|errno| passed.refused(Call::IocModifyAttributes, errno.into()))
     }
 }

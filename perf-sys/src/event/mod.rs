@@ -11,24 +11,27 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use crate::error::{Call, Errno, Error, Result};
 use crate::map::Generation;
 
+mod borrowed;
 mod ioctl;
 mod output;
 mod syscall;
 mod target;
 
+pub use borrowed::{BorrowedEvent, Polled};
 pub use ioctl::BpfIds;
 pub(crate) use output::RingClaim;
 use output::{Destination, Output};
 pub(crate) use syscall::membarrier_global;
+pub use syscall::poll;
 use syscall::{gettid, perf_event_open};
 pub use target::Target;
 
 /// An open event: a counter, or a source of records once its ring is mapped.
 ///
 /// Holding one proves that the descriptor is of `perf_event_open`, opened with
-/// [`attr`](Self::attr), and that no safe code maps its ring but through this value. That is why
-/// there is no `try_clone`, and why a foreign descriptor becomes an event only by the `unsafe`
-/// [`from_fd`](Self::from_fd).
+/// [`attr`](Self::attr), and that no safe code, of any process, maps its ring but through this value. That is
+/// why there is no `try_clone` and no `AsFd`, only the number ([`AsRawFd`]) and a [`BorrowedEvent`], and why a
+/// foreign descriptor becomes an event only by the `unsafe` [`from_fd`](Self::from_fd).
 ///
 /// Dropping it closes the descriptor, which ends the event. An event whose ring is mapped ends when
 /// the ring is unmapped: a [`DataRing`](crate::DataRing) shares its event.
@@ -39,6 +42,7 @@ pub struct Event {
     /// The only thread that the event watches, on any CPU or on one. `None` for all tasks of a CPU
     /// or cgroup, and for a descriptor that was opened elsewhere.
     thread: Option<NonZeroI32>,
+    is_kept_on_exec: bool,
     name: Option<Arc<str>>,
     output: Output,
     /// The process that opened the event; `None` if it has no memory for the number.
@@ -65,7 +69,8 @@ impl Event {
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
         let generation = Generation::current().ok();
-        Self { fd, attr, thread: None, name: None, output: Output::default(), generation }
+        let output = Output::default();
+        Self { fd, attr, thread: None, is_kept_on_exec: false, name: None, output, generation }
     }
 
     /// Sets a name for messages and counts, which `Display` prints in place of the attr's.
@@ -91,8 +96,16 @@ impl Event {
     /// the event that it serves first, and writes those of each event. So a sample may reach beyond its space if
     /// an event of any process samples another number of registers. The clocks have a timer each, and a BPF
     /// program writes into one event.
+    ///
+    /// So may the kernel if the event is [kept on exec](OpenOptions::keep_on_exec): the program that is executed can
+    /// map the ring and release records that are unread here.
     pub fn may_overwrite_records(&self) -> bool {
-        may_overwrite_records(&self.attr)
+        self.is_kept_on_exec || may_overwrite_records(&self.attr)
+    }
+
+    /// Borrows the descriptor, for this crate's calls. See [`BorrowedEvent`].
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 
     /// Returns whether the event counts the calling thread alone.
@@ -124,10 +137,10 @@ impl Event {
         Ok(())
     }
 
-    /// Returns [`Error::NotCopied`] if the kernel could overwrite records of the ring of `target`, which lends
-    /// them, once this event or one with this `attr` writes into it.
-    fn check_copied(attr: &Attr, target: &Self) -> Result<()> {
-        if may_overwrite_records(attr) && !target.is_copied() { Err(Error::NotCopied) } else { Ok(()) }
+    /// Returns [`Error::NotCopied`] if the ring of `target` lends records, and an event is to write into it that
+    /// may overwrite them.
+    fn check_copied(may_overwrite: bool, target: &Self) -> Result<()> {
+        if may_overwrite && !target.is_copied() { Err(Error::NotCopied) } else { Ok(()) }
     }
 
     /// Returns whether the records of the event's ring are never lent, only copied.
@@ -235,7 +248,8 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// Keeps the descriptor open across `exec`.
+    /// Keeps the descriptor open across `exec`. The records of the event's ring are then copied, not borrowed, because
+    /// the program that is executed can map the ring and release them.
     #[must_use]
     pub fn keep_on_exec(mut self) -> Self {
         self.flags -= OpenFlags::FD_CLOEXEC;
@@ -250,14 +264,16 @@ impl<'a> OpenOptions<'a> {
     /// [`Event::set_output`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let output = self.leader.filter(|_| self.flags.contains(OpenFlags::FD_OUTPUT));
-        output.map_or(Ok(()), |leader| Event::check_copied(attr, leader))?;
-        let fd = perf_event_open(attr, target, self.leader.map(Event::as_fd), self.flags)
+        let is_kept_on_exec = !self.flags.contains(OpenFlags::FD_CLOEXEC);
+        let may_overwrite = is_kept_on_exec || may_overwrite_records(attr);
+        output.map_or(Ok(()), |leader| Event::check_copied(may_overwrite, leader))?;
+        let fd = perf_event_open(attr, target, self.leader.map(Event::fd), self.flags)
             .map_err(|error| missing_target(error, target).unwrap_or(error))?;
         let event = Event::new(fd, *attr);
         if output.is_some() {
             *event.output.lock() = Destination::Redirected;
         }
-        Ok(Event { thread: target.watched_thread(), ..event })
+        Ok(Event { thread: target.watched_thread(), is_kept_on_exec, ..event })
     }
 }
 
@@ -310,12 +326,7 @@ impl fmt::Display for Event {
     }
 }
 
-impl AsFd for Event {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-}
-
+/// The number, for a call that takes one, and for tokio's `AsyncFd`. See [`BorrowedEvent`].
 impl AsRawFd for Event {
     fn as_raw_fd(&self) -> RawFd {
         self.fd.as_raw_fd()

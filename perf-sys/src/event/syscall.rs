@@ -11,10 +11,11 @@ use core::ffi::{c_int, c_long, c_ulong};
 use core::num::NonZeroI32;
 
 use perf_abi::{Attr, OpenFlags};
+use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::target::TargetArguments;
-use super::{Event, Target};
+use super::{Event, Polled, Target};
 use crate::error::{Call, Errno, Error, Result};
 
 /// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
@@ -82,7 +83,7 @@ impl Event {
         let len = size_of_val(buf);
         // SAFETY: the same memory as `buf`, borrowed as long; any bytes are a `u64`, and back.
         let bytes = unsafe { core::slice::from_raw_parts_mut(buf.as_mut_ptr().cast::<u8>(), len) };
-        let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
+        let read = rustix::io::read(self.fd(), bytes).map_err(Error::of(Call::Read))?;
         Ok(read / size_of::<u64>())
     }
 
@@ -104,6 +105,24 @@ impl Event {
     pub fn disable_all() -> Result<()> {
         control_all(libc::PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
     }
+}
+
+/// `ppoll(fds, POLLIN, timeout)`—Waits until one of the events is readable, has hung up or failed. `None` waits without
+/// limit.
+///
+/// # Errors
+///
+/// [`Error::System`]: `EINTR` after a signal, `ENOMEM`.
+///
+/// # References
+///
+/// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
+pub fn poll(events: &mut [Polled<'_>], timeout: Option<&Timespec>) -> Result<()> {
+    let fds: *mut [PollFd<'_>] = core::ptr::from_mut(events) as *mut [PollFd<'_>];
+    // SAFETY: `Polled` is a transparent `PollFd`; the same memory as `events`, borrowed as long. The kernel writes what
+    // it found, not the descriptors.
+    let fds = unsafe { &mut *fds };
+    rustix::event::poll(fds, timeout).map(drop).map_err(Error::of(Call::Poll))
 }
 
 /// Makes the `prctl` of an option that enables or disables the events of the calling thread.

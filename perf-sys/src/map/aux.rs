@@ -11,7 +11,6 @@ use alloc::sync::Arc;
 use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering, fence};
 
-use rustix::fd::AsFd;
 use rustix::mm::ProtFlags;
 
 use super::{Area, DataRing, Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
@@ -28,7 +27,7 @@ fn map(ring: &mut DataRing, pages: usize, mode: ProtFlags) -> Result<(Arc<Area>,
     let here = page.here()?;
     here.word(PageWord::AUX_OFFSET).store(offset as u64, Ordering::Relaxed);
     here.word(PageWord::AUX_SIZE).store(len as u64, Ordering::Relaxed);
-    let data = Mapping::of(event.as_fd(), len, mode, offset as u64)?;
+    let data = Mapping::of(event.fd(), len, mode, offset as u64)?;
     Ok((page, data))
 }
 

@@ -15,7 +15,7 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::error::{Call, Error, Result};
@@ -154,7 +154,7 @@ impl Area {
 
     fn claim_and_map(event: &Arc<Event>, data_pages: usize, protection: ProtFlags) -> Result<Self> {
         let claim = event.claim_ring()?;
-        let mapping = Mapping::of(event.as_fd(), bytes_of(data_pages)?, protection, 0)?;
+        let mapping = Mapping::of(event.fd(), bytes_of(data_pages)?, protection, 0)?;
         Ok(Self { mapping, claim: Some(claim) })
     }
 

@@ -1,5 +1,5 @@
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use perf_decode::{RawRecord, Window};
@@ -222,7 +222,7 @@ impl Ring {
         self.reader.damage
     }
 
-    fn new(ring: DataRing, event: Arc<Event>) -> Self {
+    pub(crate) fn new(ring: DataRing, event: Arc<Event>) -> Self {
         Self {
             reader: Reader::new(ring),
             event,
@@ -335,18 +335,14 @@ fn pages_for(bytes: usize) -> usize {
     bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }
 
-/// The descriptor of the ring's own event, for an event loop. The kernel reports its hang-up while
-/// records are still unread. Redirected events have other descriptors.
-impl AsFd for Ring {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event.as_fd()
-    }
-}
-
-/// For tokio's `AsyncFd`, which needs it.
+/// The number of the descriptor of the ring's own event, for an event loop such as tokio's `AsyncFd`. The kernel reports
+/// its hang-up while records are still unread. Redirected events have other descriptors.
+///
+/// There is no `AsFd`, from which safe code could give another process the ring: see
+/// [`BorrowedEvent`](crate::sys::BorrowedEvent). A [`RingSet`](crate::RingSet) has one, also of one ring.
 impl AsRawFd for Ring {
     fn as_raw_fd(&self) -> RawFd {
-        self.as_fd().as_raw_fd()
+        self.event.as_raw_fd()
     }
 }
 

@@ -1,4 +1,4 @@
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use perf_decode::{BackwardRecords, Scratch};
@@ -132,12 +132,6 @@ impl SnapshotRing {
         ring.check_process()?;
         event.pause_output(true)?;
         Ok(Paused { output: PausedOutput(event), ring, copy, scratch })
-    }
-}
-
-impl AsFd for SnapshotRing {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event.as_fd()
     }
 }
 

@@ -1,11 +1,10 @@
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use perf_sys::{Call, Event};
-use rustix::event::epoll;
+use perf_sys::{BorrowedEvent, Event};
 
 use super::sorted::Lookahead;
-use crate::error::{Error, Refused, Result};
+use crate::error::{Refused, Result};
 use crate::ring::{Ring, WaitResult};
 
 /// A ring of a set.
@@ -32,9 +31,8 @@ impl<K> Member<K> {
                 self.ends.push(Some(WaitResult::HungUp));
                 continue;
             }
-            let data = epoll::EventData::new_u64(u64::from(self.id) << 32 | self.ends.len() as u64);
-            epoll::add(epoll, event.as_fd(), data, epoll::EventFlags::IN)
-                .map_err(Error::of(Call::EpollCtl))?;
+            let data = u64::from(self.id) << 32 | self.ends.len() as u64;
+            BorrowedEvent::from(&**event).add_to_epoll(epoll, data)?;
             self.ends.push(None);
         }
         self.ring.set_pending_wakeup(); // EPOLL_CTL_ADD polls the event
@@ -45,7 +43,7 @@ impl<K> Member<K> {
     pub(super) fn unwatch_all(&mut self, epoll: &OwnedFd) {
         for (event, end) in self.ring.events().zip(self.ends.drain(..)) {
             if end.is_none() {
-                let removed = epoll::delete(epoll, event.as_fd());
+                let removed = BorrowedEvent::from(&**event).remove_from_epoll(epoll);
                 debug_assert_eq!(removed, Ok(()), "the descriptor was added and is open");
             }
         }
@@ -81,7 +79,7 @@ impl<K> Member<K> {
         if slot.replace(end).is_some() {
             return Ok(());
         }
-        epoll::delete(epoll, event.as_fd()).map_err(Error::of(Call::EpollCtl))
+        Ok(BorrowedEvent::from(&**event).remove_from_epoll(epoll)?)
     }
 
     /// Returns the hang-up or failure of the ring, `None` while an event can still write into it.

@@ -77,7 +77,7 @@ fn ring_that_hung_up_is_popped_after_its_last_record() {
     assert_eq!(set.end(&0), None, "a wait with new data does not look for hang-ups");
     write(&pipes[0], b"x").unwrap(); // of the ring 1
     assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
-    rustix::io::read(set.get(&1).unwrap(), &mut [0; 1]).unwrap();
+    set.get(&1).unwrap().event().read_raw(&mut [0]).unwrap();
     assert_eq!((set.end(&0), set.end(&1), set.end(&2)), (Some(WaitResult::HungUp), None, None));
     assert!(set.pop_ended().is_none(), "it has a record");
     assert_eq!(read(&mut set), [0]);
@@ -130,7 +130,7 @@ fn wakeup_is_kept_for_rings_that_were_left_unread() {
     assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut), "below the watermark");
     write(&pipes[0], b"x").unwrap();
     assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
-    rustix::io::read(set.get(&0).unwrap(), &mut [0; 1]).unwrap(); // as the kernel, which reports it once
+    set.get(&0).unwrap().event().read_raw(&mut [0]).unwrap(); // as the kernel, which reports it once
     assert_eq!(set.batch(&0).unwrap().unwrap().records().count(), 1);
     assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable), "of the other ring");
     assert_eq!(read(&mut set), [1]);
@@ -145,7 +145,7 @@ fn wake_keeps_the_wakeup() {
     let waker = Waker::new().unwrap();
     waker.wake().unwrap();
     assert_eq!(set.wait_or_woken(SHORT, &waker), Ok(WaitResult::Woken));
-    rustix::io::read(set.get(&0).unwrap(), &mut [0; 1]).unwrap();
+    set.get(&0).unwrap().event().read_raw(&mut [0]).unwrap();
     assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
 }
 

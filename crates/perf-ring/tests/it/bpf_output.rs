@@ -3,7 +3,7 @@
 
 use std::fs::read_to_string;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::parent_id;
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ const ATTR: Attr =
 fn open(
     cpus: impl Iterator<Item = u32>,
     pages: usize,
-    mut update: impl FnMut(u32, BorrowedFd<'_>) -> io::Result<()>,
+    mut update: impl FnMut(u32, RawFd) -> io::Result<()>,
 ) -> Result<RingSet<u32>, Box<dyn std::error::Error>> {
     let mut set = RingSet::new()?;
     for cpu in cpus {
         let ring = Ring::map(Event::open(&ATTR, Target::cpu(cpu))?, pages)?;
-        update(cpu, ring.as_fd())?;
+        update(cpu, ring.as_raw_fd())?;
         set.add(cpu, ring)?;
     }
     Ok(set)
@@ -110,8 +110,7 @@ fn records_of_a_program_arrive_in_the_ring_of_their_cpu() {
         Err(error) => return skip(format_args!("BPF_MAP_CREATE: {error}")),
     };
     let program = load(map.as_fd()).unwrap();
-    let update = |cpu: u32, fd: BorrowedFd<'_>| {
-        let value = fd.as_raw_fd();
+    let update = |cpu: u32, value: RawFd| {
         let (key, value) = (address(&raw const cpu), address(&raw const value));
         let elem = BpfMapElem { map_fd: map.as_raw_fd().unsigned_abs(), key, value, ..BpfMapElem::default() };
         bpf(BpfCmd::MAP_UPDATE_ELEM, &elem).map(drop)

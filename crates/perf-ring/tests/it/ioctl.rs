@@ -97,7 +97,7 @@ fn requests_that_are_for_other_events_are_refused() {
         assert_eq!(error.errno(), Some(Errno::EINVAL));
         assert!(Error::from(error).to_string().contains("the event takes no filter"), "{error}");
     }
-    assert!(event.set_bpf(&event).is_err());
+    assert!(event.set_bpf(descriptor(&event)).is_err());
     assert!(event.query_bpf().is_err());
     assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::EINVAL), "it has no ring");
     let error = event.modify_attributes(&switches()).unwrap_err();

@@ -11,6 +11,7 @@ mod group;
 mod group_ring;
 mod inherit;
 mod ioctl;
+mod kept_on_exec;
 mod open;
 mod overwritten;
 mod period;

@@ -10,7 +10,7 @@ fn dummy() -> Attr {
 }
 
 fn closes_on_exec(event: &Event) -> bool {
-    fcntl_getfd(event).unwrap().contains(FdFlags::CLOEXEC)
+    fcntl_getfd(descriptor(event)).unwrap().contains(FdFlags::CLOEXEC)
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn event_is_used_while_its_records_are_read_and_from_another_thread() {
 #[test]
 fn event_from_a_descriptor_can_be_mapped() {
     let Some(event) = own(&switches()) else { return };
-    let fd = rustix::io::dup(&event).unwrap();
+    let fd = rustix::io::dup(descriptor(&event)).unwrap();
     let attr = *event.attr();
     drop(event);
     // SAFETY: opened with this attr above, and the other owner is dropped.

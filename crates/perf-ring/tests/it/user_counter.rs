@@ -1,7 +1,5 @@
 //! Counters and clocks read without a system call, and the fallback to `read(2)`.
 
-use std::os::fd::AsFd;
-
 use crate::prelude::*;
 
 #[test]
@@ -114,7 +112,7 @@ fn event_of_more_than_one_thread_is_refused() {
 #[test]
 fn event_of_unknown_target_is_refused() {
     let Some(event) = own(&faults()) else { return };
-    let fd = event.as_fd().try_clone_to_owned().unwrap();
+    let fd = descriptor(&event).try_clone_to_owned().unwrap();
     // SAFETY: a perf event opened with this attr; no ring is mapped.
     let adopted = unsafe { Event::from_fd(fd, *event.attr()) };
     assert_eq!(RdpmcCounter::map(&adopted).unwrap_err(), sys::Error::NotSelfMonitoring);

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
 
 use std::fmt::Display;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,12 @@ pub(crate) use nobody::as_nobody;
 pub(crate) use switcher::Switcher;
 pub(crate) use tracefs::{hit, hits, tracepoint};
 pub(crate) use watchdog::limit_time;
+
+/// Borrows the descriptor of an event, whose records are not borrowed here while a duplicate is used.
+pub(crate) fn descriptor(event: &Event) -> BorrowedFd<'_> {
+    // SAFETY: the event is borrowed as long.
+    unsafe { BorrowedFd::borrow_raw(event.as_raw_fd()) }
+}
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));

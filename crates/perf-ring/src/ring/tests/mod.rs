@@ -119,7 +119,7 @@ fn wakeup_is_kept_until_the_records_are_read() {
     }
     write(&pipe, b"x").unwrap();
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
-    rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
+    ring.event().read_raw(&mut [0]).unwrap(); // as the kernel, which reports it once
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable), "again");
     assert_eq!(ring.batch().unwrap().records().count(), 1);
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
@@ -131,7 +131,7 @@ fn wakeup_is_not_kept_for_records_after_those_that_were_read() {
     fill(&mut kernel, 0..1);
     write(&pipe, b"x").unwrap();
     assert_eq!(ring.wait(LONG), Ok(WaitResult::Readable));
-    rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
+    ring.event().read_raw(&mut [0]).unwrap(); // as the kernel, which reports it once
     assert_eq!(ring.batch().unwrap().records().count(), 1);
     fill(&mut kernel, 1..2);
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut), "below the watermark");
@@ -145,7 +145,7 @@ fn wake_keeps_the_wakeup() {
     let waker = Waker::new().unwrap();
     waker.wake().unwrap();
     assert_eq!(ring.wait_or_woken(SHORT, &waker), Ok(WaitResult::Woken));
-    rustix::io::read(&ring, &mut [0; 1]).unwrap();
+    ring.event().read_raw(&mut [0]).unwrap();
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
 }
 

@@ -3,15 +3,14 @@
 use core::slice;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use perf_sys::{BorrowedEvent, Errno, Polled};
+use rustix::event::{PollFlags, Timespec};
 
 use super::Ring;
-use crate::Call;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 mod wakers;
 
@@ -104,8 +103,10 @@ impl Ring {
             let deadline = deadline.or_now(must_not_block);
             let found = match &turn.tokens {
                 Some(tokens) => poll(tokens.as_fd(), waker, deadline),
-                None if self.redirected.is_empty() => poll(self.as_fd(), waker, deadline),
-                None => poll_events(self.events().map(|event| event.as_fd()), waker, deadline),
+                None if self.redirected.is_empty() => poll(&*self.event, waker, deadline),
+                None => {
+                    poll_events(self.events().map(|event| BorrowedEvent::from(&**event)), waker, deadline)
+                }
             }?;
             let is_leader = turn.tokens.is_none();
             if is_leader && matches!(found, WaitResult::Readable | WaitResult::Woken) {
@@ -188,13 +189,17 @@ pub fn poll_readable(fd: impl AsFd, timeout: Option<Duration>, waker: Option<&Wa
 }
 
 /// Polls one descriptor by `ppoll`, and the waker if there is one.
-pub(crate) fn poll(fd: BorrowedFd<'_>, waker: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
-    let mut watched = descriptor(fd);
+pub(crate) fn poll<'fd>(
+    fd: impl Into<BorrowedEvent<'fd>>,
+    waker: Option<&'fd Waker>,
+    deadline: Deadline,
+) -> Result<WaitResult> {
+    let mut watched = Polled::new(fd);
     let Some(waker) = waker else {
         ppoll(slice::from_mut(&mut watched), deadline)?;
         return Ok(found(&watched));
     };
-    let mut both = [descriptor(waker.as_fd()), watched];
+    let mut both = [Polled::new(waker.as_fd()), watched];
     ppoll(&mut both, deadline)?;
     let [woken, watched] = both;
     Ok(if woken.revents().is_empty() { found(&watched) } else { WaitResult::Woken })
@@ -203,12 +208,13 @@ pub(crate) fn poll(fd: BorrowedFd<'_>, waker: Option<&Waker>, deadline: Deadline
 /// Polls all events that write into one ring by `ppoll`. Returns a hang-up or a failure only when
 /// none of them can write.
 fn poll_events<'fd>(
-    events: impl Iterator<Item = BorrowedFd<'fd>>,
+    events: impl Iterator<Item = BorrowedEvent<'fd>>,
     waker: Option<&'fd Waker>,
     deadline: Deadline,
 ) -> Result<WaitResult> {
-    let mut fds: Vec<_> = waker.into_iter().map(Waker::as_fd).chain(events).map(descriptor).collect();
+    let waker = waker.map(|waker| BorrowedEvent::from(waker.as_fd()));
     let first = usize::from(waker.is_some());
+    let mut fds: Vec<_> = waker.into_iter().chain(events).map(Polled::new).collect();
     let mut all = WaitResult::HungUp;
     loop {
         ppoll(&mut fds, deadline)?;
@@ -239,23 +245,18 @@ fn poll_events<'fd>(
     }
 }
 
-fn descriptor(fd: BorrowedFd<'_>) -> PollFd<'_> {
-    PollFd::from_borrowed_fd(fd, PollFlags::IN)
-}
-
-fn found(watched: &PollFd<'_>) -> WaitResult {
+fn found(watched: &Polled<'_>) -> WaitResult {
     let found = watched.revents();
     let error = found.intersects(PollFlags::ERR | PollFlags::NVAL);
     WaitResult::new(found.contains(PollFlags::IN), error, found.contains(PollFlags::HUP))
 }
 
 /// Polls again after signals, with the remaining time.
-fn ppoll(fds: &mut [PollFd<'_>], deadline: Deadline) -> Result<()> {
+fn ppoll(fds: &mut [Polled<'_>], deadline: Deadline) -> Result<()> {
     loop {
-        match rustix::event::poll(fds, deadline.left(Instant::now).as_ref()) {
-            Ok(_) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::of(Call::Poll)(errno)),
+        match perf_sys::poll(fds, deadline.left(Instant::now).as_ref()) {
+            Err(error) if error.errno() == Some(Errno::EINTR) => {}
+            done => return Ok(done?),
         }
     }
 }
@@ -294,8 +295,13 @@ mod tests {
     fn wake_ends_every_wait_until_it_is_reset() {
         let (waker, quiet) = (Waker::new().unwrap(), Waker::new().unwrap());
         let wait = |timeout| poll(quiet.as_fd(), Some(&waker), Deadline::after(timeout));
-        let wait_for_two =
-            |timeout| poll_events([quiet.as_fd(); 2].into_iter(), Some(&waker), Deadline::after(timeout));
+        let wait_for_two = |timeout| {
+            poll_events(
+                [BorrowedEvent::from(quiet.as_fd()); 2].into_iter(),
+                Some(&waker),
+                Deadline::after(timeout),
+            )
+        };
         waker.wake().unwrap();
         assert_eq!(wait(None), Ok(WaitResult::Woken));
         assert_eq!(wait_for_two(None), Ok(WaitResult::Woken));
@@ -310,7 +316,7 @@ mod tests {
         let (hung_up, _) = rustix::pipe::pipe().unwrap();
         let quiet = Waker::new().unwrap();
         let (begin, timeout) = (Instant::now(), Duration::from_millis(20));
-        let events = [hung_up.as_fd(), quiet.as_fd()].into_iter();
+        let events = [hung_up.as_fd(), quiet.as_fd()].map(BorrowedEvent::from).into_iter();
         assert_eq!(poll_events(events, None, Deadline::after(Some(timeout))), Ok(WaitResult::TimedOut));
         assert!(begin.elapsed() >= timeout);
     }
@@ -319,7 +325,7 @@ mod tests {
     fn error_of_one_event_is_a_failure_when_all_have_ended() {
         let ((_, failed), (hung_up, _)) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
         assert_eq!(poll(failed.as_fd(), None, Deadline(None)), Ok(WaitResult::Failed));
-        let events = [failed.as_fd(), hung_up.as_fd()].into_iter();
+        let events = [failed.as_fd(), hung_up.as_fd()].map(BorrowedEvent::from).into_iter();
         assert_eq!(poll_events(events, None, Deadline(None)), Ok(WaitResult::Failed));
     }
 
@@ -327,8 +333,13 @@ mod tests {
     fn events_hang_up_when_the_last_of_them_does() {
         let ((reads, writes), (other, writes_too)) =
             (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
-        let wait =
-            |timeout| poll_events([reads.as_fd(), other.as_fd()].into_iter(), None, Deadline::after(timeout));
+        let wait = |timeout| {
+            poll_events(
+                [reads.as_fd(), other.as_fd()].map(BorrowedEvent::from).into_iter(),
+                None,
+                Deadline::after(timeout),
+            )
+        };
         drop(writes);
         assert_eq!(wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
         rustix::io::write(&writes_too, b"x").unwrap();

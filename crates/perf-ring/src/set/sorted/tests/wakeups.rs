@@ -1,25 +1,29 @@
-//! The kernel's wakeups are played by the eventfds of the rings' events.
+//! The kernel's wakeups are played by a pipe in place of the event.
 
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+use perf_sys::testing::event_on_pipe;
 
 use super::*;
 
 const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
 /// A set of one ring whose records are kept for `milliseconds`.
-fn set_with_delay(milliseconds: u64) -> (RingSet<usize>, Kernel) {
-    let (mut set, mut kernels) = set(1, 0);
+fn set_with_delay(milliseconds: u64) -> (RingSet<usize>, Kernel, OwnedFd) {
+    let mut set = RingSet::new().unwrap();
     set.set_sort_delay(Duration::from_millis(milliseconds));
-    (set, kernels.remove(0))
+    let (kernel, data) = Kernel::new(1).unwrap();
+    let (event, pipe) = event_on_pipe(ATTR).unwrap();
+    set.add(0, Ring::new(data, Arc::new(event))).unwrap();
+    (set, kernel, pipe)
 }
 
 /// Sends a wakeup, which one wait returns.
-fn wake(set: &mut RingSet<usize>) {
-    let event = Arc::clone(set.get(&0).unwrap().event());
-    rustix::io::write(event.as_fd(), &1_u64.to_ne_bytes()).unwrap();
+fn wake(set: &mut RingSet<usize>, pipe: &OwnedFd) {
+    rustix::io::write(pipe, b"x").unwrap();
     assert_eq!(set.wait(LONG), Ok(WaitResult::Readable));
-    rustix::io::read(event.as_fd(), &mut [0; 8]).unwrap(); // as the kernel, which reports it once
+    set.get(&0).unwrap().event().read_raw(&mut [0]).unwrap(); // as the kernel, which reports it once
 }
 
 fn sleeps(set: &mut RingSet<usize>, milliseconds: u64) {
@@ -30,7 +34,7 @@ fn sleeps(set: &mut RingSet<usize>, milliseconds: u64) {
 
 #[test]
 fn records_without_a_wakeup_end_no_wait() {
-    let (mut set, mut kernel) = set_with_delay(2);
+    let (mut set, mut kernel, _pipe) = set_with_delay(2);
     sleeps(&mut set, 1);
     for time in [1, 1000] {
         write(&mut kernel, time, 0);
@@ -44,9 +48,9 @@ fn records_without_a_wakeup_end_no_wait() {
 
 #[test]
 fn wait_ends_once_when_a_record_with_a_wakeup_is_old_enough() {
-    let (mut set, mut kernel) = set_with_delay(300);
+    let (mut set, mut kernel, pipe) = set_with_delay(300);
     write(&mut kernel, 1, 0);
-    wake(&mut set);
+    wake(&mut set, &pipe);
     let begin = Instant::now();
     assert_eq!(round(&mut set), [], "too young");
     assert!(set.next_round().is_some_and(|due| due >= begin + Duration::from_millis(300)));
@@ -61,10 +65,10 @@ fn wait_ends_once_when_a_record_with_a_wakeup_is_old_enough() {
 
 #[test]
 fn later_wakeup_before_the_round_is_due_is_for_all_records() {
-    let (mut set, mut kernel) = set_with_delay(100);
+    let (mut set, mut kernel, pipe) = set_with_delay(100);
     for _ in 0..3 {
         write(&mut kernel, 1, 0);
-        wake(&mut set);
+        wake(&mut set, &pipe);
         round(&mut set);
     }
     let mut found = 0;
@@ -77,7 +81,7 @@ fn later_wakeup_before_the_round_is_due_is_for_all_records() {
 
 #[test]
 fn round_after_a_poll_of_an_event_loop_takes_every_record_for_one_with_a_wakeup() {
-    let (mut set, mut kernel) = set_with_delay(50);
+    let (mut set, mut kernel, _pipe) = set_with_delay(50);
     write(&mut kernel, 1, 0);
     assert_eq!(set.wait(Some(Duration::ZERO)), Ok(WaitResult::TimedOut), "the loop consumed the wakeup");
     assert_eq!(round(&mut set), []);
@@ -88,9 +92,9 @@ fn round_after_a_poll_of_an_event_loop_takes_every_record_for_one_with_a_wakeup(
 
 #[test]
 fn ring_that_was_read_otherwise_ends_no_wait() {
-    let (mut set, mut kernel) = set_with_delay(2);
+    let (mut set, mut kernel, pipe) = set_with_delay(2);
     write(&mut kernel, 1, 0);
-    wake(&mut set);
+    wake(&mut set, &pipe);
     assert_eq!(round(&mut set), []);
     assert_eq!(set.batch(&0).unwrap().unwrap().records().count(), 1);
     assert_eq!(set.next_round(), None);

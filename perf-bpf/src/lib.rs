@@ -83,6 +83,8 @@ mod syscall;
 /// The system calls and rings: the crate `perf-ring`.
 #[doc(no_inline)]
 pub use perf_ring as ring;
+#[doc(no_inline)]
+pub use perf_ring::Report;
 /// The events, CPU lists and sets: the crate `perf-session`.
 #[doc(no_inline)]
 pub use perf_session as events;

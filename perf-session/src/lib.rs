@@ -8,7 +8,7 @@
 //!
 //! use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 //!
-//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! fn main() -> Result<(), perf_session::Report> {
 //!     let system = System::new();
 //!     let events = parse("task-clock,page-faults", &system)?;
 //!     // Most users may count user space only.
@@ -82,6 +82,8 @@ mod why;
 /// The system calls and rings: the crate `perf-ring`.
 #[doc(no_inline)]
 pub use perf_ring as ring;
+#[doc(no_inline)]
+pub use perf_ring::Report;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use names::{

@@ -69,7 +69,8 @@
 //! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
-//! | find out why a call failed | [`Error`], [`Error::hint`], [`Call`], [`Errno`] |
+//! | find out why a call failed | [`Error`], [`Error::hint`], [`Error::find`], [`Call`], [`Errno`] |
+//! | print an error that `main` returns | [`Report`] |
 //! | map a ring and read its words alone | [`sys::DataRing`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
@@ -191,7 +192,7 @@ pub use perf_sys::{BpfIds, Call, Errno, Event, OpenOptions, Target, TimeConversi
 
 pub use count::{Count, Group, GroupCount, RdpmcCounter, read_values};
 pub use cpus::on_each_cpu;
-pub use error::{Error, Refused, Result};
+pub use error::{Error, Refused, Report, Result};
 // For perf-bpf, whose rings are waited for in the same way.
 #[doc(hidden)]
 pub use ring::poll_readable;

@@ -238,7 +238,7 @@ impl BatchCursor {
 }
 
 /// A batch that failed after some elements.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct BatchError {
     /// Elements that were written before the one that failed.
     pub written: usize,
@@ -249,13 +249,6 @@ pub struct BatchError {
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "after {} elements: {}", self.written, self.error)
-    }
-}
-
-/// The text of `Display`.
-impl fmt::Debug for BatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -37,6 +37,7 @@ impl fmt::Display for MappedRings {
 }
 
 /// The error of [`map_largest`], with the events.
+#[derive(Debug)]
 pub struct SizedRingsError {
     /// The reason.
     pub error: Error,
@@ -52,13 +53,6 @@ impl fmt::Display for SizedRingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, count, pages) = (self.index + 1, self.events.len(), self.data_pages);
         write!(f, "ring {index} of {count}, {pages} data pages: {}", self.error)
-    }
-}
-
-/// Prints as `Display`, for programs whose `main` returns the error.
-impl fmt::Debug for SizedRingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

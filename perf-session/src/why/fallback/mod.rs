@@ -147,7 +147,7 @@ pub struct Opened<T> {
 }
 
 /// The error that ended the search for an attr that opens.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FallbackError {
     /// The error of the call.
     pub error: Error,

@@ -148,14 +148,12 @@ impl Measurement for PerfMeasurement {
 fn sum(mut counts: impl Iterator<Item = ring::Result<Count>>) -> ring::Result<Count> {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     let first = counts.next().unwrap_or_else(|| Ok(Count::default()))?;
-    counts.try_fold(first, |all, count| {
+    counts.try_fold(first, |mut all, count| {
         let count = count?;
-        Ok(Count {
-            value: all.value.wrapping_add(count.value),
-            time_enabled: all.time_enabled.max(count.time_enabled),
-            time_running: sum(all.time_running, count.time_running),
-            ..all
-        })
+        all.value = all.value.wrapping_add(count.value);
+        all.time_enabled = all.time_enabled.max(count.time_enabled);
+        all.time_running = sum(all.time_running, count.time_running);
+        Ok(all)
     })
 }
 
@@ -183,7 +181,9 @@ mod tests {
     use super::*;
 
     fn count(value: u64, enabled: u64, running: u64) -> Count {
-        Count { value, time_enabled: Some(enabled), time_running: Some(running), ..Count::default() }
+        let mut count = Count::new(value);
+        (count.time_enabled, count.time_running) = (Some(enabled), Some(running));
+        count
     }
 
     #[test]

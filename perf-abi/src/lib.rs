@@ -90,6 +90,7 @@ mod release;
 mod sample;
 mod side_band;
 mod syscall;
+mod zero;
 
 pub use attr::{Attr, AttrFlags, AuxAction, Clock, Sampling, Skid, StackSize};
 pub use event::{

@@ -41,6 +41,10 @@ macro_rules! open_enum {
         #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
 
+        impl crate::zero::Zero for $Name {
+            const ZERO: Self = Self(0);
+        }
+
         impl $Name {
             $($(#[$const_meta])* #[doc(alias = $c_name)] pub const $CONST: Self = Self($value);)*
 
@@ -189,6 +193,10 @@ macro_rules! flag_word {
         #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
 
+        impl crate::zero::Zero for $Name {
+            const ZERO: Self = Self(0);
+        }
+
         bitflags::bitflags! {
             impl $Name: $int {
                 $(
@@ -235,7 +243,29 @@ macro_rules! flag_word {
 ///     assert!(core::mem::offset_of!(Header, size) == 6);
 /// };
 /// ```
+///
+/// `layout!(new Header, ...)` also declares the constructor of a struct that is `non_exhaustive`:
+///
+/// ```text
+/// impl Header {
+///     pub const fn new() -> Self { /* all fields 0 */ }
+/// }
+/// ```
 macro_rules! layout {
+    (new $Name:ident, $size:literal { $($field:ident: $offset:literal),* $(,)? }) => {
+        layout!($Name, $size { $($field: $offset),* });
+
+        impl $Name {
+            /// Returns the struct with all fields 0.
+            ///
+            /// The fields are public: set those that the kernel reads. A later version may add fields of a newer kernel, which
+            /// are 0 then.
+            #[allow(clippy::new_without_default)] // those that are large have none
+            pub const fn new() -> Self {
+                Self { $($field: crate::zero::Zero::ZERO),* }
+            }
+        }
+    };
     ($Name:ident, $size:literal { $($field:ident: $offset:literal),* $(,)? }) => {
         const _: () = {
             assert!(size_of::<$Name>() == $size);

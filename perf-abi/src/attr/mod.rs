@@ -23,6 +23,9 @@ mod tests;
 /// a setter for each meaning. All setters are `const`, so an attr, and the layout of its samples,
 /// can be a constant.
 ///
+/// The struct grows with the kernel and cannot be written as a literal: start with a constructor, then call setters, or assign
+/// to the fields of a `mut` one ([`with`](Self::with) does it in an expression).
+///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
 #[doc(alias = "perf_event_attr")]
@@ -30,6 +33,7 @@ mod tests;
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct Attr {
     /// PMU of the event.
     #[doc(alias = "type")]
@@ -527,6 +531,19 @@ impl Attr {
     /// 0.
     pub const fn with_size(mut self, bytes: u32) -> Self {
         self.size = bytes;
+        self
+    }
+
+    /// Returns the attr with another value in some fields, where no setter above has the meaning.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, Clock, Software};
+    ///
+    /// let attr = Attr::software(Software::DUMMY).with(|attr| attr.clockid = Clock::TAI);
+    /// assert_eq!(attr.clockid, Clock::TAI);
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
         self
     }
 

@@ -239,6 +239,7 @@ impl BatchCursor {
 
 /// A batch that failed after some elements.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BatchError {
     /// Elements that were written before the one that failed.
     pub written: usize,

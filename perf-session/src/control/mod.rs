@@ -47,6 +47,7 @@ pub use reader::ControlReader;
 /// # }
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Control {
     /// The commands.
     pub reader: ControlReader,

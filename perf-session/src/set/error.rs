@@ -95,6 +95,7 @@ pub enum EventSetError {
 
 /// The wrong use of [`EventSet::spawn`](crate::EventSet::spawn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SpawnMisuse {
     /// The target of the set is not [`EventSetTarget::command`](crate::EventSetTarget::command).
     Target,

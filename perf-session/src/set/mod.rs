@@ -123,6 +123,7 @@ pub struct EventSet {
 
 /// An open event of an [`EventSet`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct EventSetEvent<'s> {
     /// The open event, which the set owns.
     pub event: &'s Arc<Event>,

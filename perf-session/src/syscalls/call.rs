@@ -2,6 +2,7 @@ use super::SyscallError;
 
 /// A hit of one of the tracepoints: the start of a call with its arguments, or its return with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SyscallHit {
     /// Process id.
     pub pid: u32,
@@ -17,6 +18,7 @@ pub struct SyscallHit {
 
 /// The start or the return of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SyscallStep {
     /// `raw_syscalls:sys_enter`.
     Enter {

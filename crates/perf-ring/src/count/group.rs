@@ -232,8 +232,11 @@ impl<'g> GroupCount<'g> {
         let Self { now, before, .. } = *self;
         let mut earlier = before.map(|before| (before, before.iter()));
         let counts = now.iter().map(move |entry| {
-            let of_now = Count::new(&now, entry);
-            match earlier.as_mut().and_then(|(values, entries)| Some(Count::new(values, entries.next()?))) {
+            let of_now = Count::from_entry(&now, entry);
+            match earlier
+                .as_mut()
+                .and_then(|(values, entries)| Some(Count::from_entry(values, entries.next()?)))
+            {
                 Some(before) => of_now.since(&before),
                 None => of_now,
             }

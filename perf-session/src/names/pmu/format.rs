@@ -78,6 +78,7 @@ impl ConfigField {
 
 /// The error of a text that is not a field of an attr such as `config:0-7,32-35`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConfigFieldError {
     /// The text that was expected.
     pub expected: &'static str,

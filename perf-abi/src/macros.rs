@@ -37,8 +37,8 @@ macro_rules! open_enum {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
 
         impl crate::zero::Zero for $Name {
@@ -187,10 +187,12 @@ macro_rules! flag_word {
             $(, since ($major:literal, $minor:literal $(, $patch:literal)?))?;)*
     } $(numbers { $($mask:expr),* $(,)? })?) => {
         $(#[$meta])*
+        ///
+        /// [`all`](Self::all) has every bit set, also those that no kernel knows; [`KNOWN`](Self::KNOWN) has those with a name here.
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
 
         impl crate::zero::Zero for $Name {

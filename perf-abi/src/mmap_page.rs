@@ -1,7 +1,7 @@
 //! The first page of a mapped event.
 
 use crate::bits::flag64;
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_mmap_page`—the first page of a mapped event.
@@ -14,7 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[doc(alias = "perf_event_mmap_page")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct MmapPage {
     /// Version of this struct; 0 so far.

@@ -89,6 +89,10 @@ pub use perf_ring::Report;
 #[doc(no_inline)]
 pub use perf_session as events;
 
+/// The traits in the bounds of [`Key`] and [`Value`]: the crate `zerocopy`, version 0.8.
+#[doc(no_inline)]
+pub use zerocopy;
+
 #[doc(no_inline)]
 pub use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 

@@ -5,7 +5,7 @@ use crate::{
     BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType,
     HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, ReadFormat, SampleType, Software,
 };
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod flags;
@@ -32,7 +32,7 @@ mod tests;
 #[must_use = "an attr does nothing until an event is opened with it"]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct Attr {
     /// PMU of the event.

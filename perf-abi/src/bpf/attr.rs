@@ -1,13 +1,13 @@
 //! Arguments of the commands.
 
 use super::{BpfAttachType, BpfElemFlags, BpfMapFlags, BpfMapType, BpfProgType, BpfTaskFdType};
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Argument of [`BpfCmd::MAP_CREATE`](super::BpfCmd::MAP_CREATE). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfMapCreate {
     /// Map type.
@@ -60,7 +60,7 @@ layout!(new BpfMapCreate, 96 {
 /// Argument of the commands on one element. Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfMapElem {
     /// The map.
@@ -81,7 +81,7 @@ layout!(new BpfMapElem, 32 { map_fd: 0, reserved: 4, key: 8, value: 16, flags: 2
 /// Argument of [`BpfCmd::MAP_GET_NEXT_KEY`](super::BpfCmd::MAP_GET_NEXT_KEY). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfMapNextKey {
     /// The map.
@@ -99,7 +99,7 @@ layout!(new BpfMapNextKey, 24 { map_fd: 0, reserved: 4, key: 8, next_key: 16 });
 /// Argument of the commands on many elements. Since Linux 5.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfMapBatch {
     /// Pointer to the end position of the preceding batch; 0 starts.
@@ -129,7 +129,7 @@ layout!(new BpfMapBatch, 56 {
 #[doc(alias = "bpf_insn")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfInsn {
     /// Operation.
     pub code: u8,
@@ -157,7 +157,7 @@ impl BpfInsn {
 /// Argument of [`BpfCmd::PROG_LOAD`](super::BpfCmd::PROG_LOAD). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfProgLoad {
     /// Program type.
@@ -238,7 +238,7 @@ layout!(new BpfProgLoad, 168 {
 /// Argument of [`BpfCmd::PROG_TEST_RUN`](super::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfProgRun {
     /// The program.
@@ -286,7 +286,7 @@ layout!(new BpfProgRun, 80 {
 /// [`BpfCmd::OBJ_GET`](super::BpfCmd::OBJ_GET). Since Linux 4.4.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfObj {
     /// Pointer to the path, a C string.
@@ -306,7 +306,7 @@ layout!(new BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, re
 /// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](super::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfObjInfo {
     /// The object.
@@ -322,7 +322,7 @@ layout!(new BpfObjInfo, 16 { bpf_fd: 0, info_len: 4, info: 8 });
 /// Argument of the commands that iterate over ids. Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfNextId {
     /// Id to start after; 0 for the first.
@@ -338,7 +338,7 @@ layout!(new BpfNextId, 12 { start_id: 0, next_id: 4, open_flags: 8 });
 /// Argument of the commands that open by id. Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfFdById {
     /// Id of the map, program or link.
@@ -356,7 +356,7 @@ layout!(new BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
 /// 4.17.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfRawTracepointOpen {
     /// Pointer to the tracepoint's name, a C string.
@@ -375,7 +375,7 @@ layout!(new BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie
 /// 5.15.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfLinkCreate {
     /// The program.
@@ -396,7 +396,7 @@ layout!(new BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags:
 /// Argument of [`BpfCmd::LINK_UPDATE`](super::BpfCmd::LINK_UPDATE). Since Linux 5.7.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfLinkUpdate {
     /// The link.
@@ -414,7 +414,7 @@ layout!(new BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_f
 /// Argument of [`BpfCmd::TASK_FD_QUERY`](super::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfTaskFdQuery {
     /// The task.
@@ -445,7 +445,7 @@ layout!(new BpfTaskFdQuery, 48 {
 /// Argument of [`BpfCmd::ENABLE_STATS`](super::BpfCmd::ENABLE_STATS). Since Linux 5.8.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfEnableStats {
     /// Statistics to enable; 0 is the run time of programs.

@@ -2,7 +2,7 @@
 
 use super::{BpfLinkType, BpfMapFlags, BpfMapType, BpfProgType};
 use crate::EventType;
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 #[cfg(target_arch = "x86_64")]
@@ -12,7 +12,7 @@ pub use x86_64::{BpfPerfEventData, PtRegs};
 #[doc(alias = "bpf_map_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfMapInfo {
     /// Map type.
@@ -69,7 +69,7 @@ layout!(new BpfMapInfo, 104 {
 #[doc(alias = "bpf_prog_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfProgInfo {
     /// Program type.
@@ -172,7 +172,7 @@ layout!(new BpfProgInfo, 232 {
 #[doc(alias = "bpf_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfLinkInfo {
     /// Link type; the fields from `perf_kind` are valid only for [`BpfLinkType::PERF_EVENT`].
@@ -222,7 +222,7 @@ open_enum! {
 /// Details of a link to a uprobe. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfUprobeLinkInfo {
     /// Pointer to the buffer for the path.
@@ -246,7 +246,7 @@ layout!(new BpfUprobeLinkInfo, 40 {
 /// Details of a link to a kprobe. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfKprobeLinkInfo {
     /// Pointer to the buffer for the function's name.
@@ -270,7 +270,7 @@ layout!(new BpfKprobeLinkInfo, 40 {
 /// Details of a link to a tracepoint. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfTracepointLinkInfo {
     /// Pointer to the buffer for the tracepoint's name.
@@ -294,7 +294,7 @@ layout!(new BpfTracepointLinkInfo, 40 {
 /// Details of a link to any other event. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[non_exhaustive]
 pub struct BpfEventLinkInfo {
     /// The attr's `config`.
@@ -321,7 +321,7 @@ layout!(new BpfEventLinkInfo, 40 {
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfPerfEventValue {
     /// The count.
     pub counter: u64,
@@ -335,14 +335,14 @@ layout!(BpfPerfEventValue, 24 { counter: 0, enabled: 8, running: 16 });
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    #[cfg(feature = "zerocopy")]
+    #[cfg(feature = "zerocopy-08")]
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
     /// `struct pt_regs`—the registers of a task on x86-64. Since Linux 2.6.31.
     #[doc(alias = "pt_regs")]
     #[repr(C)]
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
     #[allow(missing_docs)] // the fields are the registers of their names
     pub struct PtRegs {
         pub r15: u64,
@@ -378,7 +378,7 @@ mod x86_64 {
     #[doc(alias = "bpf_perf_event_data")]
     #[repr(C)]
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
     #[non_exhaustive]
     pub struct BpfPerfEventData {
         /// Registers at the overflow.

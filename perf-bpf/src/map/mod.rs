@@ -23,8 +23,23 @@ pub use value::{PerCpu, Value};
 
 /// A type of keys: plain bytes of a fixed length.
 ///
-/// Derive the three traits of `zerocopy` on a struct without padding. The key of queues and stacks
-/// is `()`.
+/// Derive the three traits of [`zerocopy`](crate::zerocopy) on a struct without padding; with its path, a program needs no
+/// dependency of its own. The key of queues and stacks is `()`.
+///
+/// ```
+/// use perf_bpf::zerocopy::{FromBytes, Immutable, IntoBytes};
+///
+/// #[derive(FromBytes, IntoBytes, Immutable)]
+/// #[zerocopy(crate = "perf_bpf::zerocopy")]
+/// #[repr(C)]
+/// struct Flow {
+///     source: [u8; 4],
+///     target: [u8; 4],
+/// }
+///
+/// fn is_key<K: perf_bpf::Key>() {}
+/// is_key::<Flow>();
+/// ```
 pub trait Key: FromBytes + IntoBytes + Immutable {}
 
 impl<K: FromBytes + IntoBytes + Immutable> Key for K {}

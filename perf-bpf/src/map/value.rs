@@ -9,8 +9,8 @@ use crate::{Error, MapLayout};
 
 /// A type of values: plain bytes of a fixed length, or [`PerCpu`] of such a type.
 ///
-/// Derive `FromBytes`, `IntoBytes` and `Immutable` of `zerocopy` on a struct without padding. The
-/// trait cannot be implemented otherwise.
+/// Derive `FromBytes`, `IntoBytes` and `Immutable` of [`zerocopy`](crate::zerocopy) on a struct without padding, as for a
+/// [`Key`]. The trait cannot be implemented otherwise.
 pub trait Value: Element {
     /// Length of one value in bytes.
     const SIZE: usize;

@@ -65,6 +65,7 @@
 //! The crate stands on [`perf_ring`], here [`ring`], which has the attrs, rings, records and single events: one dependency
 //! is enough. Files of `/proc`, `/sys` and tracefs are read below the root of a [`System`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod coming_from;

@@ -76,6 +76,7 @@
 //! outlives the mapping, so that one ring never has two readers.
 
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 extern crate alloc;

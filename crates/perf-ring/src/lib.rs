@@ -156,6 +156,7 @@
 //! The package has complete programs in `examples/`: `cursor`, `flight_recorder`, `stat`,
 //! `system_wide`, `threads`, `tokio` and `soak`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod coming_from;

@@ -22,16 +22,17 @@ const SPREAD: f64 = 1e-9;
 /// use criterion::measurement::Measurement;
 /// use criterion_perf::PerfMeasurement;
 ///
-/// let faults = match PerfMeasurement::new("page-faults") {
-///     Ok(faults) => faults,
-///     Err(error) => return println!("{error}"), // cause, evidence, remedy
-/// };
+/// # if PerfMeasurement::new("page-faults").is_err() {
+/// #     return Ok(()); // not permitted here
+/// # }
+/// let faults = PerfMeasurement::new("page-faults")?; // an error has cause, evidence and remedy
 /// // As criterion does it, with `Criterion::default().with_measurement(faults)`:
 /// let start = faults.start();
 /// let memory = vec![1_u8; 64 << 20];
 /// let value = faults.to_f64(&faults.end(start));
 /// println!("{}", faults.formatter().format_value(value)); // 16.385 K page-faults:u
 /// # drop(memory);
+/// # Ok::<(), criterion_perf::Error>(())
 /// ```
 ///
 /// # Values

@@ -7,18 +7,18 @@
 //! use std::cmp::Reverse;
 //! use std::collections::HashMap;
 //!
-//! use perf_ring::{Attr, AttrFlags, Error, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
+//! use perf_ring::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # fn main() -> Result<(), perf_ring::Report> {
 //! // A sample of the calling thread for each millisecond on a CPU.
 //! let attr = Attr::software(Software::CPU_CLOCK)
 //!     .with_period(1_000_000) // ns
 //!     .with_sample_type(SampleType::IP)
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
-//! let event = match Event::open(&attr, Target::calling_thread()) {
-//!     Ok(event) => event,
-//!     Err(error) => return Ok(println!("{}", Error::from(error))), // with its usual cause
-//! };
+//! # if Event::open(&attr, Target::calling_thread()).is_err() {
+//! #     return Ok(()); // not permitted here
+//! # }
+//! let event = Event::open(&attr, Target::calling_thread())?;
 //! let mut ring = Ring::map_bytes(event, 64 << 10)?;
 //!
 //! ring.event().enable()?;

@@ -24,7 +24,7 @@ pub use value::{PerCpu, Value};
 /// A type of keys: plain bytes of a fixed length.
 ///
 /// Derive the three traits of [`zerocopy`](crate::zerocopy) on a struct without padding; with its path, a program needs no
-/// dependency of its own. The key of queues and stacks is `()`.
+/// other dependency. The key of queues and stacks is `()`.
 ///
 /// ```
 /// use perf_bpf::zerocopy::{FromBytes, Immutable, IntoBytes};

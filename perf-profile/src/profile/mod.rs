@@ -104,7 +104,6 @@ impl Thread {
 
 /// One sample, or the sum of those with the same event, thread and stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Sample {
     /// Entry of the events.
     pub event: EventId,

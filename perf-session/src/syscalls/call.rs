@@ -2,7 +2,6 @@ use super::SyscallError;
 
 /// A hit of one of the tracepoints: the start of a call with its arguments, or its return with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SyscallHit {
     /// Process id.
     pub pid: u32,

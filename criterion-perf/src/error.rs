@@ -4,7 +4,8 @@ use perf_session::{Cause, Diagnosis, EventSetError, ParseError, System};
 
 /// The reason why an event cannot be measured.
 ///
-/// `Display` and `Debug` print the whole text, so that `unwrap` in a benchmark shows it.
+/// `Display` prints the whole text, which a benchmark shows by `unwrap_or_else(|error| panic!("{error}"))`.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The text is not the name of one event of this machine. The error has the nearest names.
@@ -63,13 +64,6 @@ impl fmt::Display for Error {
                  `perf list` name others"
             ),
         }
-    }
-}
-
-/// Prints as `Display`, for `unwrap`.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

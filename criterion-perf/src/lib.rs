@@ -17,7 +17,8 @@
 //! }
 //!
 //! fn instructions() -> PerfMeasurement {
-//!     PerfMeasurementOptions::new("instructions").clock_if_refused().open().unwrap()
+//!     let options = PerfMeasurementOptions::new("instructions").clock_if_refused();
+//!     options.open().unwrap_or_else(|error| panic!("{error}"))
 //! }
 //!
 //! criterion_group!(name = benches; config = Criterion::default().with_measurement(instructions()); targets = sort);

@@ -22,16 +22,17 @@ const SPREAD: f64 = 1e-9;
 /// use criterion::measurement::Measurement;
 /// use criterion_perf::PerfMeasurement;
 ///
-/// let faults = match PerfMeasurement::new("page-faults") {
-///     Ok(faults) => faults,
-///     Err(error) => return println!("{error}"), // cause, evidence, remedy
-/// };
+/// # if PerfMeasurement::new("page-faults").is_err() {
+/// #     return Ok(()); // not permitted here
+/// # }
+/// let faults = PerfMeasurement::new("page-faults")?; // an error has cause, evidence and remedy
 /// // As criterion does it, with `Criterion::default().with_measurement(faults)`:
 /// let start = faults.start();
 /// let memory = vec![1_u8; 64 << 20];
 /// let value = faults.to_f64(&faults.end(start));
 /// println!("{}", faults.formatter().format_value(value)); // 16.385 K page-faults:u
 /// # drop(memory);
+/// # Ok::<(), criterion_perf::Error>(())
 /// ```
 ///
 /// # Values
@@ -148,14 +149,12 @@ impl Measurement for PerfMeasurement {
 fn sum(mut counts: impl Iterator<Item = ring::Result<Count>>) -> ring::Result<Count> {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     let first = counts.next().unwrap_or_else(|| Ok(Count::default()))?;
-    counts.try_fold(first, |all, count| {
+    counts.try_fold(first, |mut all, count| {
         let count = count?;
-        Ok(Count {
-            value: all.value.wrapping_add(count.value),
-            time_enabled: all.time_enabled.max(count.time_enabled),
-            time_running: sum(all.time_running, count.time_running),
-            ..all
-        })
+        all.value = all.value.wrapping_add(count.value);
+        all.time_enabled = all.time_enabled.max(count.time_enabled);
+        all.time_running = sum(all.time_running, count.time_running);
+        Ok(all)
     })
 }
 
@@ -183,7 +182,9 @@ mod tests {
     use super::*;
 
     fn count(value: u64, enabled: u64, running: u64) -> Count {
-        Count { value, time_enabled: Some(enabled), time_running: Some(running), ..Count::default() }
+        let mut count = Count::new(value);
+        (count.time_enabled, count.time_running) = (Some(enabled), Some(running));
+        count
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! The entries of a branch stack.
 
 use crate::bits::{BitField, flag64};
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_branch_entry`—one entry of a branch stack. Since Linux 3.4.
 #[doc(alias = "perf_branch_entry")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BranchEntry {
     /// Address of the branch.
     pub from: u64,

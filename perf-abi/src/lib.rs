@@ -49,15 +49,16 @@
 //!
 //! # Structs and bytes
 //!
-//! With the feature `zerocopy` every type implements `FromBytes`, `IntoBytes`, `Immutable` and
+//! With the feature `zerocopy-08` every type implements `FromBytes`, `IntoBytes`, `Immutable` and
 //! `KnownLayout` of the crate `zerocopy`, version 0.8. It is off by default, because the derives and
 //! the crates they need take longer to build than the rest of this crate. A [`Header`], a [`branch::BranchEntry`] and a
 //! [`NamespaceLink`] are converted from the words of a record without it.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    feature = "zerocopy",
+    feature = "zerocopy-08",
     allow(missing_debug_implementations, reason = "hidden helper types of zerocopy's derives have none")
 )]
 
@@ -90,6 +91,7 @@ mod release;
 mod sample;
 mod side_band;
 mod syscall;
+mod zero;
 
 pub use attr::{Attr, AttrFlags, AuxAction, Clock, Sampling, Skid, StackSize};
 pub use event::{

@@ -37,9 +37,13 @@ macro_rules! open_enum {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
+
+        impl crate::zero::Zero for $Name {
+            const ZERO: Self = Self(0);
+        }
 
         impl $Name {
             $($(#[$const_meta])* #[doc(alias = $c_name)] pub const $CONST: Self = Self($value);)*
@@ -183,11 +187,17 @@ macro_rules! flag_word {
             $(, since ($major:literal, $minor:literal $(, $patch:literal)?))?;)*
     } $(numbers { $($mask:expr),* $(,)? })?) => {
         $(#[$meta])*
+        ///
+        /// [`all`](Self::all) has every bit set, also those that no kernel knows; [`KNOWN`](Self::KNOWN) has those with a name here.
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
-        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy-08", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
+
+        impl crate::zero::Zero for $Name {
+            const ZERO: Self = Self(0);
+        }
 
         bitflags::bitflags! {
             impl $Name: $int {
@@ -235,7 +245,29 @@ macro_rules! flag_word {
 ///     assert!(core::mem::offset_of!(Header, size) == 6);
 /// };
 /// ```
+///
+/// `layout!(new Header, ...)` also declares the constructor of a struct that is `non_exhaustive`:
+///
+/// ```text
+/// impl Header {
+///     pub const fn new() -> Self { /* all fields 0 */ }
+/// }
+/// ```
 macro_rules! layout {
+    (new $Name:ident, $size:literal { $($field:ident: $offset:literal),* $(,)? }) => {
+        layout!($Name, $size { $($field: $offset),* });
+
+        impl $Name {
+            /// Returns the struct with all fields 0.
+            ///
+            /// The fields are public: set those that the kernel reads. A later version may add fields of a newer kernel, which
+            /// are 0 then.
+            #[allow(clippy::new_without_default)] // those that are large have none
+            pub const fn new() -> Self {
+                Self { $($field: crate::zero::Zero::ZERO),* }
+            }
+        }
+    };
     ($Name:ident, $size:literal { $($field:ident: $offset:literal),* $(,)? }) => {
         const _: () = {
             assert!(size_of::<$Name>() == $size);

@@ -1,7 +1,7 @@
 //! The first page of a mapped event.
 
 use crate::bits::flag64;
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_mmap_page`—the first page of a mapped event.
@@ -14,7 +14,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[doc(alias = "perf_event_mmap_page")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct MmapPage {
     /// Version of this struct; 0 so far.
     pub version: u32,
@@ -74,7 +75,7 @@ pub struct MmapPage {
     pub aux_size: u64,
 }
 
-layout!(MmapPage, 1088 {
+layout!(new MmapPage, 1088 {
     version: 0, compat_version: 4, lock: 8, index: 12, offset: 16, time_enabled: 24,
     time_running: 32, capabilities: 40, pmc_width: 48, time_shift: 50, time_mult: 52,
     time_offset: 56, time_zero: 64, size: 72, reserved_1: 76, time_cycles: 80, time_mask: 88,

@@ -1,6 +1,6 @@
 //! Values in samples that are no addresses: context markers in callchains, weights, aborts of transactions.
 
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 open_enum! {
@@ -61,7 +61,7 @@ pub const MAX_CONTEXTS_PER_STACK: u16 = 8;
 #[doc(alias = "perf_sample_weight")]
 #[repr(transparent)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct Weight(pub u64);
 
 impl Weight {

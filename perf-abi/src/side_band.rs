@@ -1,6 +1,6 @@
 //! Numbers of side-band records: `KSYMBOL`, `BPF_EVENT`, `NAMESPACES`, `AUX`, `MMAP2`.
 
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Maximum length of the build id in an `MMAP2` record, in bytes. Since Linux 5.12.
@@ -67,7 +67,7 @@ open_enum! {
 #[doc(alias = "perf_ns_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct NamespaceLink {
     /// Device of the namespace's file, in the kernel's internal encoding.
     pub dev: u64,

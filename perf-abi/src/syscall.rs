@@ -4,7 +4,7 @@
 //! the direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*,
 //! so their numbers differ between 32-bit and 64-bit programs.
 
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 bit_set! {
@@ -174,7 +174,7 @@ bit_set! {
 #[doc(alias = "perf_event_query_bpf")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct PerfEventQueryBpf {
     /// Capacity for ids; the kernel does not change it.
     pub ids_len: u32,

@@ -98,7 +98,7 @@ impl AsRawFd for PerfBuffer {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), perf_bpf::Report> {
     for bytes in read(0, 20)? {
         println!("{bytes:x?}");
     }

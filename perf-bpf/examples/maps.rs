@@ -10,7 +10,7 @@ use std::error::Error;
 
 use perf_bpf::{BpfElemFlags, Ids, MapFd, ObjectKind};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_bpf::Report> {
     match env::args().nth(1) {
         None => list()?.iter().for_each(|line| println!("{line}")),
         Some(id) => elements(id.parse()?)?.iter().for_each(|line| println!("{line}")),

@@ -8,7 +8,7 @@ use perf_bpf::{Error, EventArray, Link, PerfBuffer, PerfBufferOptions, PerfBuffe
 
 mod program;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), perf_bpf::Report> {
     for (cpu, process) in read(20)? {
         println!("CPU {cpu}: process {process}");
     }

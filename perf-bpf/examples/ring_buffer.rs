@@ -8,7 +8,7 @@ use perf_bpf::{Error, Link, RingBuf};
 
 mod program;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), perf_bpf::Report> {
     for process in read(20)? {
         println!("process {process}");
     }

@@ -13,10 +13,10 @@ use crate::{Error, Key, Map, Value};
 /// use perf_bpf::{BpfMapType, CachedMap, DesiredAction, Map, MapSpec};
 ///
 /// # fn main() -> Result<(), perf_bpf::Error> {
-/// let map = match Map::<u32, u64>::create(MapSpec::new(BpfMapType::HASH, 1)) {
-///     Ok(map) => map,
-///     Err(error) => return Ok(println!("{error}")),
-/// };
+/// # if Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1)).is_err() {
+/// #     return Ok(()); // not permitted here
+/// # }
+/// let map = Map::<u32, u64>::create(MapSpec::new(BpfMapType::HASH, 1))?;
 /// let mut map = CachedMap::new(map);
 /// map.update(1, 10)?;
 /// assert!(map.update(2, 20).is_err()); // full

@@ -9,16 +9,15 @@
 //! # fn main() -> Result<(), perf_bpf::Error> {
 //! // A count for each process, and an array through which a program writes events.
 //! let spec = MapSpec::new(BpfMapType::HASH, 1024).with_name("counts".parse()?);
-//! let (counts, array) = match (Map::<u32, u64>::create(spec), EventArray::create("events".parse()?)) {
-//!     (Ok(counts), Ok(array)) => (counts, array),
-//!     (Err(error), _) | (_, Err(error)) => return Ok(println!("{error}")), // the missing capability
-//! };
+//! # let open = || PerfBufferOptions::new().open(EventArray::create("events".parse()?)?).map_err(perf_bpf::Error::from);
+//! # if open().is_err() {
+//! #     return Ok(()); // not permitted here
+//! # }
+//! let counts = Map::<u32, u64>::create(spec)?; // an error names the missing capability
+//! let array = EventArray::create("events".parse()?)?;
 //! // Here a loader loads and attaches a program that uses both, by their descriptors.
 //!
-//! let mut buffer = match PerfBufferOptions::new().open(array) {
-//!     Ok(buffer) => buffer,
-//!     Err(error) => return Ok(println!("{error}")),
-//! };
+//! let mut buffer = PerfBufferOptions::new().open(array)?;
 //! buffer.wait(Some(Duration::from_millis(1)))?;
 //! buffer.read(|cpu, output| match output {
 //!     PerfBufferRecord::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
@@ -83,9 +82,15 @@ mod syscall;
 /// The system calls and rings: the crate `perf-ring`.
 #[doc(no_inline)]
 pub use perf_ring as ring;
+#[doc(no_inline)]
+pub use perf_ring::Report;
 /// The events, CPU lists and sets: the crate `perf-session`.
 #[doc(no_inline)]
 pub use perf_session as events;
+
+/// The traits in the bounds of [`Key`] and [`Value`]: the crate `zerocopy`, version 0.8.
+#[doc(no_inline)]
+pub use zerocopy;
 
 #[doc(no_inline)]
 pub use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};

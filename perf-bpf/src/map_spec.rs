@@ -30,7 +30,10 @@ impl<'fd> MapSpec<'fd> {
     /// Returns a map of a type with at most this number of elements; for a ring buffer, its size in
     /// bytes.
     pub fn new(map_type: BpfMapType, max_entries: u32) -> Self {
-        Self { attr: BpfMapCreate { map_type, max_entries, ..BpfMapCreate::default() }, inner: None }
+        let mut attr = BpfMapCreate::new();
+        attr.map_type = map_type;
+        attr.max_entries = max_entries;
+        Self { attr, inner: None }
     }
 
     /// Sets the type.
@@ -123,7 +126,9 @@ impl<'fd> MapSpec<'fd> {
     /// Returns the argument of the command.
     pub(crate) fn attr(&self) -> BpfMapCreate {
         let inner_map_fd = self.inner.map_or(0, number);
-        BpfMapCreate { inner_map_fd, ..self.attr }
+        let mut attr = self.attr;
+        attr.inner_map_fd = inner_map_fd;
+        attr
     }
 
     /// Sets the lengths to those of two types.
@@ -190,6 +195,7 @@ impl MapFd {
 
 /// A property of a map in which it differs from a [`MapSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Difference {
     /// The property whose values differ.
     pub property: MapProperty,

@@ -182,6 +182,7 @@ impl ProgramInfo {
 
 /// The machine code of a function of a program, from [`ProgramFd::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgramFunction {
     /// Address in the kernel.
     pub address: u64,
@@ -226,6 +227,7 @@ impl RunStats {
 
 /// The program that a task has attached by a descriptor, and what it is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TaskFd {
     /// Id of the program.
     pub program: u32,

@@ -46,8 +46,8 @@ fn attachment_fails_with_its_set() {
         let Some(set) = permitted(EventSetOptions::new().event(clock()).open()) else { return };
         limit_to(next() + more);
         let Err(refused) = AttachedSet::attach(set, &program, 0) else { panic!("attached") };
-        assert_eq!(refused.error.errno(), Some(Errno::EMFILE), "{refused}");
-        assert!(refused.to_string().contains("RLIMIT_NOFILE"), "{refused}");
+        assert_eq!(refused.error.errno(), Some(Errno::EMFILE), "{}", refused.error);
+        assert!(refused.error.to_string().contains("RLIMIT_NOFILE"), "{}", refused.error);
         limit_to(1000);
         // The set comes back with the error, without a program on any event.
         let set = AttachedSet::attach(refused.value, &program, 0).unwrap();

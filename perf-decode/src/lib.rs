@@ -86,15 +86,25 @@
 //! [`SampleLayout::specialize`] runs generic code with a constant layout for the attrs of common
 //! tools.
 //!
+//! # Names
+//!
+//! Views have the names of the kernel's records: [`Read`], [`Fork`], [`Exit`], [`Switch`], [`Lost`]. Beside other imports of these
+//! names, such as `std::io::Read`, name the module instead: `use perf_decode as decode`, then `decode::Read`. A glob import gives way
+//! to any name that is imported or defined by itself. [`Field`] and [`Value`] are a name and a value of [`Record::fields`]; those of a
+//! tracepoint are in [`tracepoint`].
+//!
 //! # Byte order
 //!
 //! Data is in this machine's byte order, as in the kernel's rings. Swap a file from a machine of
 //! the other byte order before decoding it.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(any(test, feature = "testing"))]
+extern crate alloc;
+#[cfg(test)]
 extern crate std;
 
 /// Runs the example of the README as a test.
@@ -123,6 +133,9 @@ mod records;
 mod sample;
 mod sample_id;
 mod scaled;
+// For perf-file, which swaps the byte order of records by these tables, and for perfkit, which documents its JSON by them. They follow the
+// kernel and the needs of both, so that they are no promise: programs have `Record::fields` and `Sample::fields`.
+#[doc(hidden)]
 pub mod schema;
 mod scratch;
 #[cfg(feature = "serde")]

@@ -28,6 +28,7 @@ pub struct ReadValues<'a> {
 
 /// The count of one event in a `read_format` block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadEntry {
     /// The count, in the event's unit.
     pub value: u64,

@@ -103,7 +103,8 @@ pub fn attr_from_bytes(bytes: &[u8], order: ByteOrder) -> Attr {
 /// Appends the first `size` bytes of an attr, with that number in its field `size`.
 #[cfg(any(test, feature = "std"))]
 pub(crate) fn push(bytes: &mut Vec<u8>, attr: &Attr, size: u32, order: ByteOrder) {
-    let attr = Attr { size, ..*attr };
+    let mut attr = *attr;
+    attr.size = size;
     let attr = if order.is_native() { attr } else { swapped(attr) };
     bytes.extend(attr.as_bytes().iter().take(size as usize));
 }
@@ -149,14 +150,17 @@ mod tests {
 
     #[test]
     fn short_attr_lacks_its_last_fields() {
-        let attr = Attr { config1: 7, config2: 8, ..Attr::software(Software::DUMMY) };
+        let mut attr = Attr::software(Software::DUMMY);
+        attr.config1 = 7;
+        attr.config2 = 8;
         let read = attr_from_bytes(&attr.as_bytes()[..64], ByteOrder::NATIVE);
         assert_eq!((read.kind, read.config, read.config1, read.config2), (attr.kind, attr.config, 7, 0));
     }
 
     #[test]
     fn attr_newer_than_this_crate_is_read_as_far_as_known() {
-        let attr = Attr { config4: 9, ..Attr::software(Software::DUMMY) };
+        let mut attr = Attr::software(Software::DUMMY);
+        attr.config4 = 9;
         let bytes = [attr.as_bytes(), &[1; 16]].concat();
         assert_eq!(attr_from_bytes(&bytes, ByteOrder::NATIVE), attr);
     }

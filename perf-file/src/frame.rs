@@ -9,6 +9,7 @@ use crate::{ByteOrder, Error, Reason, Result, UserRecord};
 
 /// A record of a file as it is in the file: not swapped, not aligned, not decompressed.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct RawFileRecord<'a> {
     /// Offset of the record in bytes from the start of the file.
     pub offset: u64,

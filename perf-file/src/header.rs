@@ -10,6 +10,7 @@ use crate::{ByteOrder, Error, Reason, Result};
 
 /// The start of a file, checked and in the byte order of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileHeader {
     /// The byte order of the machine that recorded the file.
     pub order: ByteOrder,

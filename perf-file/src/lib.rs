@@ -43,6 +43,7 @@
 //! machine and its tasks before a recording.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(any(test, feature = "std"))]

@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::io;
+use std::process::ExitCode;
 
 use perf_abi::regs::Architecture;
 use perf_decode::Record;
@@ -11,7 +12,17 @@ use perf_file::Reader;
 use perf_profile::{Collector, Folded, ProfileBuilder, Resolver, SwitchEvent, Waits};
 use perf_symbols::FileFinder;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("expected the path of a perf.data file")?;
     let mut reader = Reader::open(path)?.sorted();
     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;

@@ -3,6 +3,7 @@
 //! Usage: `top FILE`, of `perf record` or `perfkit record`.
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use perf_abi::regs::Architecture;
 use perf_decode::Record;
@@ -10,7 +11,17 @@ use perf_file::Reader;
 use perf_profile::{Collector, Column, Event, Order, Resolver};
 use perf_symbols::FileFinder;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("expected the path of a perf.data file")?;
     let mut reader = Reader::open(path)?.sorted();
     // Files of another machine need a build id, and a place: `FileFinder::remote().with_symfs(...)`.

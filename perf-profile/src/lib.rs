@@ -45,6 +45,7 @@
 //! | `json` | `JsonLines`, `Firefox`, `Chrome` | 33 |
 //! | `pprof` | `Pprof` | 42 |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 /// Runs the example of the README as a test.

@@ -22,7 +22,7 @@ pub(crate) fn run(events: &str, command: &mut Command) -> Result<(ExitStatus, Co
     Ok((status, set.counts()?))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut events = "task-clock,page-faults,context-switches,cpu-migrations".to_owned();
     if arguments.first().is_some_and(|first| first == "-e") && arguments.len() > 2 {

@@ -49,8 +49,8 @@ fn arguments(pid: u64) -> Vec<String> {
     arguments
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let seconds = std::env::args().nth(1).map(|text| text.parse()).transpose()?;
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    run(end, |pid, filename, arguments| println!("{pid:>8}  {filename}  {arguments:?}"))
+    Ok(run(end, |pid, filename, arguments| println!("{pid:>8}  {filename}  {arguments:?}"))?)
 }

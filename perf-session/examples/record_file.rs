@@ -65,10 +65,10 @@ pub(crate) fn record(file: File, command: &mut Command) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(file), Some(command)) = (arguments.next(), arguments.next()) else {
         return Err("usage: record_file FILE COMMAND [ARGUMENT...]".into());
     };
-    record(File::create(file)?, Command::new(command).args(arguments))
+    Ok(record(File::create(file)?, Command::new(command).args(arguments))?)
 }

@@ -33,7 +33,7 @@ pub(crate) fn sample(time: Duration) -> Result<HashMap<(u32, u32), u64>, Box<dyn
     Ok(threads.into_iter().filter_map(|((pid, tid), samples)| Some(((pid?, tid?), samples))).collect())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let seconds = std::env::args().nth(1).map_or(Ok(5), |text| text.parse())?;
     let mut threads: Vec<_> = sample(Duration::from_secs(seconds))?.into_iter().collect();
     threads.sort_by_key(|&(_, samples)| std::cmp::Reverse(samples));

@@ -61,15 +61,17 @@ fn place(files: &Files, ip: Option<u64>) -> (PathBuf, u64) {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().ok_or("usage: top PID [SECONDS]")?.parse()?;
-    run(pid, arguments.next().map_or(Ok(5), |text| text.parse())?, |hits| {
+    let seconds = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    run(pid, seconds, |hits| {
         let mut hits: Vec<_> = hits.iter().collect();
         hits.sort_by_key(|&(_, samples)| std::cmp::Reverse(samples));
         println!("{:>8}  {:>12}  file", "samples", "offset");
         for ((file, offset), samples) in hits.into_iter().take(10) {
             println!("{samples:>8}  {offset:>#12x}  {}", file.display());
         }
-    })
+    })?;
+    Ok(())
 }

@@ -8,7 +8,7 @@
 //!
 //! use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 //!
-//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! fn main() -> Result<(), perf_session::Report> {
 //!     let system = System::new();
 //!     let events = parse("task-clock,page-faults", &system)?;
 //!     // Most users may count user space only.
@@ -65,6 +65,7 @@
 //! The crate stands on [`perf_ring`], here [`ring`], which has the attrs, rings, records and single events: one dependency
 //! is enough. Files of `/proc`, `/sys` and tracefs are read below the root of a [`System`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod coming_from;
@@ -82,6 +83,8 @@ mod why;
 /// The system calls and rings: the crate `perf-ring`.
 #[doc(no_inline)]
 pub use perf_ring as ring;
+#[doc(no_inline)]
+pub use perf_ring::Report;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use names::{

@@ -1,12 +1,10 @@
 //! The conversions of errors into those of std.
 
-/// Implements `Debug` by `Display`, so that an error that leaves `main` is readable, and the conversion into
-/// [`std::io::Error`] with this kind if the error has no errno:
+/// Implements the conversion into [`std::io::Error`], with this kind if the error has no errno:
 ///
 /// ```text
 /// into_std!(FileError, InvalidData);
 ///
-/// impl fmt::Debug for FileError { .. }             // the text of `Display`
 /// impl FileError { pub fn to_os_error(&self) .. }  // the errno alone
 /// impl From<FileError> for io::Error { .. }        // kind of the errno, whole text, the error inside
 /// ```
@@ -14,8 +12,6 @@
 /// The type has `raw_os_error`, except with `no_errno` before it, when there is no `to_os_error` either.
 macro_rules! into_std {
     (no_errno $error:ty, $kind:ident) => {
-        crate::std_error::into_std!(debug $error);
-
         /// Keeps the text and the error itself, which [`get_ref`](std::io::Error::get_ref) returns.
         impl From<$error> for std::io::Error {
             fn from(error: $error) -> Self {
@@ -23,17 +19,7 @@ macro_rules! into_std {
             }
         }
     };
-    (debug $error:ty) => {
-        /// The text of `Display`.
-        impl std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Display::fmt(self, f)
-            }
-        }
-    };
     ($error:ty, $kind:ident) => {
-        crate::std_error::into_std!(debug $error);
-
         impl $error {
             /// Returns std's error of the errno, for code that looks at
             /// [`raw_os_error`](std::io::Error::raw_os_error). The text of this error is lost.

@@ -2,7 +2,6 @@
 //!
 //! Usage: `live COMMAND [ARGUMENT]...`
 
-use std::error::Error;
 use std::process::Command;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ mod folded;
 /// Bytes of the stack that are copied for each sample.
 const STACK: u32 = 16 << 10;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_session::Report> {
     let mut arguments = std::env::args_os().skip(1);
     let mut command = Command::new(arguments.next().ok_or("expected a command")?);
     command.args(arguments);

@@ -3,6 +3,7 @@
 //! Usage: `stacks FILE`, of `perf record -g` or `perf record --call-graph dwarf,32768`.
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use perf_abi::regs::Architecture;
 use perf_file::format::Feature;
@@ -11,7 +12,17 @@ use perf_symbols::{BuildId, FileFinder, Unwinder};
 
 mod folded;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("expected the path of a perf.data file")?;
     let mut reader = Reader::open(path)?.sorted();
     let architecture = match reader.arch()?.as_deref() {

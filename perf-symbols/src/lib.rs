@@ -69,6 +69,7 @@
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a command.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 /// Runs the example of the README as a test.

@@ -18,10 +18,10 @@
 //!     .with_period(1_000_000) // ns
 //!     .with_sample_type(SampleType::IP)
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
-//! let event = match Event::open(&attr, Target::calling_thread()) {
-//!     Ok(event) => Arc::new(event),
-//!     Err(error) => return Ok(println!("{error}")),
-//! };
+//! # if Event::open(&attr, Target::calling_thread()).is_err() {
+//! #     return Ok(()); // not permitted here
+//! # }
+//! let event = Arc::new(Event::open(&attr, Target::calling_thread())?);
 //! let mut ring = DataRing::map(&event, 8)?; // pages
 //!
 //! event.enable()?;
@@ -79,6 +79,7 @@
 //! outlives the mapping, so that one ring never has two readers.
 
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 extern crate alloc;

@@ -100,7 +100,7 @@ pub(crate) fn set_filters(set: &EventSet, filters: &[Option<CString>]) -> io::Re
 }
 
 /// Prints which CPUs went offline and came online.
-pub(crate) fn note_refreshed(Refreshed { closed, opened }: &Refreshed) {
+pub(crate) fn note_refreshed(Refreshed { closed, opened, .. }: &Refreshed) {
     if !closed.is_empty() {
         note(format_args!("CPU {closed} is offline, or was offline briefly"));
     }

@@ -36,7 +36,7 @@ pub(crate) fn sample(work: impl FnOnce()) -> Result<Vec<(u64, u64)>, Box<dyn std
     Ok(found)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let work = || {
         let mut words: Vec<_> = (0..300_000_u32).map(|n| n.wrapping_mul(2_654_435_769).to_string()).collect();
         words.sort();

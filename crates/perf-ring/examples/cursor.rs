@@ -58,7 +58,7 @@ pub(crate) fn profile(work: impl FnOnce()) -> Result<BTreeMap<u64, u64>, Box<dyn
     Ok(lines)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let lines = profile(|| {
         std::hint::black_box((0..50_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1)));
     })?;

@@ -65,7 +65,7 @@ impl Recorder {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let milliseconds = match std::env::args().nth(1) {
         Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
         None => 1000,

@@ -113,7 +113,7 @@ fn read_some(ring: &mut Ring, limit: usize, outcome: &mut Outcome) -> Result<(),
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let mut arguments = std::env::args().skip(1);
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let pages = arguments.next().map_or(Ok(1), |text| text.parse())?;

@@ -185,7 +185,7 @@ impl Reader {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let mut arguments = std::env::args().skip(1);
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let pages = arguments.next().map_or(Ok(16), |text| text.parse())?;

@@ -49,10 +49,10 @@ pub(crate) fn run<R>(
     Ok(report(status, group.read()?))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let mut arguments = std::env::args_os().skip(1);
     let Some(program) = arguments.next() else {
         return Err("usage: stat COMMAND [ARGUMENT...]".into());
     };
-    run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}"))
+    Ok(run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}"))?)
 }

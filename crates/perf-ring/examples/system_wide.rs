@@ -120,7 +120,7 @@ pub(crate) fn sample(time: Duration) -> Result<Summary, Box<dyn Error>> {
     Ok(summary)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let milliseconds = match std::env::args().nth(1) {
         Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
         None => 1000,

@@ -106,7 +106,7 @@ pub(crate) fn sample(pid: u32, time: Option<Duration>) -> Result<BTreeMap<u32, T
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().ok_or("usage: threads PID [MILLISECONDS]")?;
     let pid = pid.parse().map_err(|error| format!("PID: {pid}: {error}"))?;

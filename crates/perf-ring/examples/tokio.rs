@@ -83,7 +83,7 @@ pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error
     samples
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), perf_ring::Report> {
     println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
     Ok(())
 }

@@ -119,7 +119,12 @@ fn spin(time: Duration) {
     }
 }
 
-fn main() -> Result<()> {
+fn main() -> std::result::Result<(), perf_ring::Report> {
+    run().map_err(|error| -> Box<dyn Error> { error })?;
+    Ok(())
+}
+
+fn run() -> Result<()> {
     let profiler = Profiler::new()?;
     thread::scope(|scope| {
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(|| work(&profiler))).collect();

@@ -7,18 +7,18 @@
 //! use std::cmp::Reverse;
 //! use std::collections::HashMap;
 //!
-//! use perf_ring::{Attr, AttrFlags, Error, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
+//! use perf_ring::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # fn main() -> Result<(), perf_ring::Report> {
 //! // A sample of the calling thread for each millisecond on a CPU.
 //! let attr = Attr::software(Software::CPU_CLOCK)
 //!     .with_period(1_000_000) // ns
 //!     .with_sample_type(SampleType::IP)
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
-//! let event = match Event::open(&attr, Target::calling_thread()) {
-//!     Ok(event) => event,
-//!     Err(error) => return Ok(println!("{}", Error::from(error))), // with its usual cause
-//! };
+//! # if Event::open(&attr, Target::calling_thread()).is_err() {
+//! #     return Ok(()); // not permitted here
+//! # }
+//! let event = Event::open(&attr, Target::calling_thread())?;
 //! let mut ring = Ring::map_bytes(event, 64 << 10)?;
 //!
 //! ring.event().enable()?;
@@ -69,7 +69,8 @@
 //! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
-//! | find out why a call failed | [`Error`], [`Error::hint`], [`Call`], [`Errno`] |
+//! | find out why a call failed | [`Error`], [`Error::hint`], [`Error::find`], [`Call`], [`Errno`] |
+//! | print an error that `main` returns | [`Report`] |
 //! | map a ring and read its words alone | [`sys::DataRing`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
@@ -156,6 +157,7 @@
 //! The package has complete programs in `examples/`: `cursor`, `flight_recorder`, `stat`,
 //! `system_wide`, `threads`, `tokio` and `soak`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod coming_from;
@@ -192,7 +194,7 @@ pub use perf_sys::{BpfIds, Call, Errno, Event, OpenOptions, Target, TimeConversi
 
 pub use count::{Count, Group, GroupCount, RdpmcCounter, read_values};
 pub use cpus::on_each_cpu;
-pub use error::{Error, Refused, Result};
+pub use error::{Error, Refused, Report, Result};
 // For perf-bpf, whose rings are waited for in the same way.
 #[doc(hidden)]
 pub use ring::poll_readable;

@@ -5,7 +5,7 @@ use crate::{
     BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType,
     HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, ReadFormat, SampleType, Software,
 };
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod flags;
@@ -23,13 +23,17 @@ mod tests;
 /// a setter for each meaning. All setters are `const`, so an attr, and the layout of its samples,
 /// can be a constant.
 ///
+/// The struct grows with the kernel and cannot be written as a literal: start with a constructor, then call setters, or assign
+/// to the fields of a `mut` one ([`with`](Self::with) does it in an expression).
+///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
 #[doc(alias = "perf_event_attr")]
 #[must_use = "an attr does nothing until an event is opened with it"]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct Attr {
     /// PMU of the event.
     #[doc(alias = "type")]
@@ -527,6 +531,19 @@ impl Attr {
     /// 0.
     pub const fn with_size(mut self, bytes: u32) -> Self {
         self.size = bytes;
+        self
+    }
+
+    /// Returns the attr with another value in some fields, where no setter above has the meaning.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, Clock, Software};
+    ///
+    /// let attr = Attr::software(Software::DUMMY).with(|attr| attr.clockid = Clock::TAI);
+    /// assert_eq!(attr.clockid, Clock::TAI);
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
         self
     }
 

@@ -1,13 +1,14 @@
 //! Arguments of the commands.
 
 use super::{BpfAttachType, BpfElemFlags, BpfMapFlags, BpfMapType, BpfProgType, BpfTaskFdType};
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Argument of [`BpfCmd::MAP_CREATE`](super::BpfCmd::MAP_CREATE). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfMapCreate {
     /// Map type.
     pub map_type: BpfMapType,
@@ -49,7 +50,7 @@ pub struct BpfMapCreate {
     pub reserved: u32,
 }
 
-layout!(BpfMapCreate, 96 {
+layout!(new BpfMapCreate, 96 {
     map_type: 0, key_size: 4, value_size: 8, max_entries: 12, map_flags: 16, inner_map_fd: 20,
     numa_node: 24, map_name: 28, map_ifindex: 44, btf_fd: 48, btf_key_type_id: 52,
     btf_value_type_id: 56, btf_vmlinux_value_type_id: 60, map_extra: 64, value_type_btf_obj_fd: 72,
@@ -59,7 +60,8 @@ layout!(BpfMapCreate, 96 {
 /// Argument of the commands on one element. Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfMapElem {
     /// The map.
     pub map_fd: u32,
@@ -74,12 +76,13 @@ pub struct BpfMapElem {
     pub flags: BpfElemFlags,
 }
 
-layout!(BpfMapElem, 32 { map_fd: 0, reserved: 4, key: 8, value: 16, flags: 24 });
+layout!(new BpfMapElem, 32 { map_fd: 0, reserved: 4, key: 8, value: 16, flags: 24 });
 
 /// Argument of [`BpfCmd::MAP_GET_NEXT_KEY`](super::BpfCmd::MAP_GET_NEXT_KEY). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfMapNextKey {
     /// The map.
     pub map_fd: u32,
@@ -91,12 +94,13 @@ pub struct BpfMapNextKey {
     pub next_key: u64,
 }
 
-layout!(BpfMapNextKey, 24 { map_fd: 0, reserved: 4, key: 8, next_key: 16 });
+layout!(new BpfMapNextKey, 24 { map_fd: 0, reserved: 4, key: 8, next_key: 16 });
 
 /// Argument of the commands on many elements. Since Linux 5.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfMapBatch {
     /// Pointer to the end position of the preceding batch; 0 starts.
     pub in_batch: u64,
@@ -116,7 +120,7 @@ pub struct BpfMapBatch {
     pub flags: u64,
 }
 
-layout!(BpfMapBatch, 56 {
+layout!(new BpfMapBatch, 56 {
     in_batch: 0, out_batch: 8, keys: 16, values: 24, count: 32, map_fd: 36, elem_flags: 40,
     flags: 48,
 });
@@ -125,7 +129,7 @@ layout!(BpfMapBatch, 56 {
 #[doc(alias = "bpf_insn")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfInsn {
     /// Operation.
     pub code: u8,
@@ -153,7 +157,8 @@ impl BpfInsn {
 /// Argument of [`BpfCmd::PROG_LOAD`](super::BpfCmd::PROG_LOAD). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfProgLoad {
     /// Program type.
     pub prog_type: BpfProgType,
@@ -220,7 +225,7 @@ pub struct BpfProgLoad {
     pub keyring_id: i32,
 }
 
-layout!(BpfProgLoad, 168 {
+layout!(new BpfProgLoad, 168 {
     prog_type: 0, insn_cnt: 4, insns: 8, license: 16, log_level: 24, log_size: 28, log_buf: 32,
     kern_version: 40, prog_flags: 44, prog_name: 48, prog_ifindex: 64, expected_attach_type: 68,
     prog_btf_fd: 72, func_info_rec_size: 76, func_info: 80, func_info_cnt: 88,
@@ -233,7 +238,8 @@ layout!(BpfProgLoad, 168 {
 /// Argument of [`BpfCmd::PROG_TEST_RUN`](super::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfProgRun {
     /// The program.
     pub prog_fd: u32,
@@ -270,7 +276,7 @@ pub struct BpfProgRun {
     pub reserved: u32,
 }
 
-layout!(BpfProgRun, 80 {
+layout!(new BpfProgRun, 80 {
     prog_fd: 0, retval: 4, data_size_in: 8, data_size_out: 12, data_in: 16, data_out: 24,
     repeat: 32, duration: 36, ctx_size_in: 40, ctx_size_out: 44, ctx_in: 48, ctx_out: 56, flags: 64,
     cpu: 68, batch_size: 72, reserved: 76,
@@ -280,7 +286,8 @@ layout!(BpfProgRun, 80 {
 /// [`BpfCmd::OBJ_GET`](super::BpfCmd::OBJ_GET). Since Linux 4.4.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfObj {
     /// Pointer to the path, a C string.
     pub pathname: u64,
@@ -294,12 +301,13 @@ pub struct BpfObj {
     pub reserved: u32,
 }
 
-layout!(BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, reserved: 20 });
+layout!(new BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, reserved: 20 });
 
 /// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](super::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfObjInfo {
     /// The object.
     pub bpf_fd: u32,
@@ -309,12 +317,13 @@ pub struct BpfObjInfo {
     pub info: u64,
 }
 
-layout!(BpfObjInfo, 16 { bpf_fd: 0, info_len: 4, info: 8 });
+layout!(new BpfObjInfo, 16 { bpf_fd: 0, info_len: 4, info: 8 });
 
 /// Argument of the commands that iterate over ids. Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfNextId {
     /// Id to start after; 0 for the first.
     pub start_id: u32,
@@ -324,12 +333,13 @@ pub struct BpfNextId {
     pub open_flags: u32,
 }
 
-layout!(BpfNextId, 12 { start_id: 0, next_id: 4, open_flags: 8 });
+layout!(new BpfNextId, 12 { start_id: 0, next_id: 4, open_flags: 8 });
 
 /// Argument of the commands that open by id. Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfFdById {
     /// Id of the map, program or link.
     #[doc(alias = "prog_id")]
@@ -340,13 +350,14 @@ pub struct BpfFdById {
     pub open_flags: u32,
 }
 
-layout!(BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
+layout!(new BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
 
 /// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](super::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux
 /// 4.17.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfRawTracepointOpen {
     /// Pointer to the tracepoint's name, a C string.
     pub name: u64,
@@ -358,13 +369,14 @@ pub struct BpfRawTracepointOpen {
     pub cookie: u64,
 }
 
-layout!(BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie: 16 });
+layout!(new BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie: 16 });
 
 /// Argument of [`BpfCmd::LINK_CREATE`](super::BpfCmd::LINK_CREATE) for a perf event. Since Linux
 /// 5.15.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfLinkCreate {
     /// The program.
     pub prog_fd: u32,
@@ -379,12 +391,13 @@ pub struct BpfLinkCreate {
     pub bpf_cookie: u64,
 }
 
-layout!(BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags: 12, bpf_cookie: 16 });
+layout!(new BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags: 12, bpf_cookie: 16 });
 
 /// Argument of [`BpfCmd::LINK_UPDATE`](super::BpfCmd::LINK_UPDATE). Since Linux 5.7.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfLinkUpdate {
     /// The link.
     pub link_fd: u32,
@@ -396,12 +409,13 @@ pub struct BpfLinkUpdate {
     pub old_prog_fd: u32,
 }
 
-layout!(BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_fd: 12 });
+layout!(new BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_fd: 12 });
 
 /// Argument of [`BpfCmd::TASK_FD_QUERY`](super::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfTaskFdQuery {
     /// The task.
     pub pid: u32,
@@ -423,7 +437,7 @@ pub struct BpfTaskFdQuery {
     pub probe_addr: u64,
 }
 
-layout!(BpfTaskFdQuery, 48 {
+layout!(new BpfTaskFdQuery, 48 {
     pid: 0, fd: 4, flags: 8, buf_len: 12, buf: 16, prog_id: 24, fd_type: 28, probe_offset: 32,
     probe_addr: 40,
 });
@@ -431,14 +445,15 @@ layout!(BpfTaskFdQuery, 48 {
 /// Argument of [`BpfCmd::ENABLE_STATS`](super::BpfCmd::ENABLE_STATS). Since Linux 5.8.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfEnableStats {
     /// Statistics to enable; 0 is the run time of programs.
     #[doc(alias = "type")]
     pub kind: u32,
 }
 
-layout!(BpfEnableStats, 4 { kind: 0 });
+layout!(new BpfEnableStats, 4 { kind: 0 });
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use super::{BpfLinkType, BpfMapFlags, BpfMapType, BpfProgType};
 use crate::EventType;
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 #[cfg(target_arch = "x86_64")]
@@ -12,7 +12,8 @@ pub use x86_64::{BpfPerfEventData, PtRegs};
 #[doc(alias = "bpf_map_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfMapInfo {
     /// Map type.
     #[doc(alias = "type")]
@@ -55,7 +56,7 @@ pub struct BpfMapInfo {
     pub reserved: u32,
 }
 
-layout!(BpfMapInfo, 104 {
+layout!(new BpfMapInfo, 104 {
     kind: 0, id: 4, key_size: 8, value_size: 12, max_entries: 16, map_flags: 20, name: 24,
     ifindex: 40, btf_vmlinux_value_type_id: 44, netns_dev: 48, netns_ino: 56, btf_id: 64,
     btf_key_type_id: 68, btf_value_type_id: 72, btf_vmlinux_id: 76, map_extra: 80, hash: 88,
@@ -68,7 +69,8 @@ layout!(BpfMapInfo, 104 {
 #[doc(alias = "bpf_prog_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfProgInfo {
     /// Program type.
     #[doc(alias = "type")]
@@ -152,7 +154,7 @@ pub struct BpfProgInfo {
     pub reserved: u32,
 }
 
-layout!(BpfProgInfo, 232 {
+layout!(new BpfProgInfo, 232 {
     kind: 0, id: 4, tag: 8, jited_prog_len: 16, xlated_prog_len: 20, jited_prog_insns: 24,
     xlated_prog_insns: 32, load_time: 40, created_by_uid: 48, nr_map_ids: 52, map_ids: 56, name: 64,
     ifindex: 80, gpl_compatible: 84, netns_dev: 88, netns_ino: 96, nr_jited_ksyms: 104,
@@ -170,7 +172,8 @@ layout!(BpfProgInfo, 232 {
 #[doc(alias = "bpf_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfLinkInfo {
     /// Link type; the fields from `perf_kind` are valid only for [`BpfLinkType::PERF_EVENT`].
     /// Since Linux 5.8.
@@ -191,7 +194,7 @@ pub struct BpfLinkInfo {
     pub details: [u64; 5],
 }
 
-layout!(BpfLinkInfo, 64 {
+layout!(new BpfLinkInfo, 64 {
     kind: 0, id: 4, prog_id: 8, reserved: 12, perf_kind: 16, reserved_2: 20, details: 24,
 });
 
@@ -219,7 +222,8 @@ open_enum! {
 /// Details of a link to a uprobe. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfUprobeLinkInfo {
     /// Pointer to the buffer for the path.
     pub file_name: u64,
@@ -235,14 +239,15 @@ pub struct BpfUprobeLinkInfo {
     pub reserved: u64,
 }
 
-layout!(BpfUprobeLinkInfo, 40 {
+layout!(new BpfUprobeLinkInfo, 40 {
     file_name: 0, name_len: 8, offset: 12, cookie: 16, ref_ctr_offset: 24, reserved: 32,
 });
 
 /// Details of a link to a kprobe. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfKprobeLinkInfo {
     /// Pointer to the buffer for the function's name.
     pub func_name: u64,
@@ -258,14 +263,15 @@ pub struct BpfKprobeLinkInfo {
     pub cookie: u64,
 }
 
-layout!(BpfKprobeLinkInfo, 40 {
+layout!(new BpfKprobeLinkInfo, 40 {
     func_name: 0, name_len: 8, offset: 12, addr: 16, missed: 24, cookie: 32,
 });
 
 /// Details of a link to a tracepoint. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfTracepointLinkInfo {
     /// Pointer to the buffer for the tracepoint's name.
     pub tp_name: u64,
@@ -281,14 +287,15 @@ pub struct BpfTracepointLinkInfo {
     pub reserved_3: u64,
 }
 
-layout!(BpfTracepointLinkInfo, 40 {
+layout!(new BpfTracepointLinkInfo, 40 {
     tp_name: 0, name_len: 8, reserved: 12, cookie: 16, reserved_2: 24, reserved_3: 32,
 });
 
 /// Details of a link to any other event. Since Linux 6.6.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[non_exhaustive]
 pub struct BpfEventLinkInfo {
     /// The attr's `config`.
     pub config: u64,
@@ -305,7 +312,7 @@ pub struct BpfEventLinkInfo {
     pub reserved_3: u64,
 }
 
-layout!(BpfEventLinkInfo, 40 {
+layout!(new BpfEventLinkInfo, 40 {
     config: 0, kind: 8, reserved: 12, cookie: 16, reserved_2: 24, reserved_3: 32,
 });
 
@@ -314,7 +321,7 @@ layout!(BpfEventLinkInfo, 40 {
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfPerfEventValue {
     /// The count.
     pub counter: u64,
@@ -328,14 +335,14 @@ layout!(BpfPerfEventValue, 24 { counter: 0, enabled: 8, running: 16 });
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    #[cfg(feature = "zerocopy")]
+    #[cfg(feature = "zerocopy-08")]
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
     /// `struct pt_regs`—the registers of a task on x86-64. Since Linux 2.6.31.
     #[doc(alias = "pt_regs")]
     #[repr(C)]
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
     #[allow(missing_docs)] // the fields are the registers of their names
     pub struct PtRegs {
         pub r15: u64,
@@ -371,7 +378,8 @@ mod x86_64 {
     #[doc(alias = "bpf_perf_event_data")]
     #[repr(C)]
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[non_exhaustive]
     pub struct BpfPerfEventData {
         /// Registers at the overflow.
         pub regs: PtRegs,

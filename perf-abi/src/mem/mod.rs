@@ -1,7 +1,7 @@
 //! The data source of sampled memory accesses.
 
 use crate::bits::BitField;
-#[cfg(feature = "zerocopy")]
+#[cfg(feature = "zerocopy-08")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod display;
@@ -17,7 +17,7 @@ mod tests;
 #[doc(alias = "perf_mem_data_src")]
 #[repr(transparent)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+#[cfg_attr(feature = "zerocopy-08", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct DataSource(pub u64);
 
 const OP: BitField = BitField::fixed(0, 5);

@@ -222,13 +222,6 @@ fn write_hint(f: &mut fmt::Formatter<'_>, hint: Option<&str>) -> fmt::Result {
     hint.map_or(Ok(()), |hint| write!(f, ": {hint}"))
 }
 
-/// The text of `Display`.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for Error {}
 

@@ -20,8 +20,8 @@ pub(crate) use display::{ENOTSUPP, write_differences};
 ///
 /// [`Bpf`](Self::Bpf), [`Create`](Self::Create) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
 /// [`Event`](Self::Event) is an error of a perf event; the others are found by checks of this
-/// crate. `Display` prints what was expected, what was found and the usual remedy, and `Debug` the
-/// same, because it is what a `main` that returns the error prints.
+/// crate. `Display` prints what was expected, what was found and the usual remedy, `Debug` the fields. A
+/// `main` that returns [`Report`](crate::Report) prints the text.
 ///
 /// It converts into [`std::io::Error`] by `From`, with the kind of the errno and the same text:
 ///
@@ -35,7 +35,7 @@ pub(crate) use display::{ENOTSUPP, write_differences};
 /// let error = io::Error::from(error);
 /// assert!(error.get_ref().is_some_and(|inner| inner.is::<Error>()));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A command of `bpf(2)` failed.

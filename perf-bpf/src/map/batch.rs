@@ -41,10 +41,10 @@ impl<K: Key, V: Value> Map<K, V> {
     /// use perf_bpf::{BatchCursor, BpfMapType, Map, MapSpec};
     ///
     /// # fn main() -> Result<(), perf_bpf::Error> {
-    /// let map = match Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1000)) {
-    ///     Ok(map) => map,
-    ///     Err(error) => return Ok(println!("{error}")),
-    /// };
+    /// # if Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1)).is_err() {
+    /// #     return Ok(()); // not permitted here
+    /// # }
+    /// let map = Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1000))?;
     /// let mut cursor = BatchCursor::new(256);
     /// let mut found = 0;
     /// while !cursor.is_at_end() {
@@ -238,7 +238,8 @@ impl BatchCursor {
 }
 
 /// A batch that failed after some elements.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BatchError {
     /// Elements that were written before the one that failed.
     pub written: usize,
@@ -249,13 +250,6 @@ pub struct BatchError {
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "after {} elements: {}", self.written, self.error)
-    }
-}
-
-/// The text of `Display`.
-impl fmt::Debug for BatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

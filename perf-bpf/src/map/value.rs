@@ -9,8 +9,8 @@ use crate::{Error, MapLayout};
 
 /// A type of values: plain bytes of a fixed length, or [`PerCpu`] of such a type.
 ///
-/// Derive `FromBytes`, `IntoBytes` and `Immutable` of `zerocopy` on a struct without padding. The
-/// trait cannot be implemented otherwise.
+/// Derive `FromBytes`, `IntoBytes` and `Immutable` of [`zerocopy`](crate::zerocopy) on a struct without padding, as for a
+/// [`Key`]. The trait cannot be implemented otherwise.
 pub trait Value: Element {
     /// Length of one value in bytes.
     const SIZE: usize;
@@ -167,10 +167,10 @@ impl<K: Key, V: FromBytes + IntoBytes + Immutable> Map<K, PerCpu<V>> {
     ///
     /// # fn main() -> Result<(), perf_bpf::Error> {
     /// let spec = MapSpec::new(BpfMapType::PERCPU_ARRAY, 1);
-    /// let map = match Map::<u32, PerCpu<u64>>::create(spec) {
-    ///     Ok(map) => map,
-    ///     Err(error) => return Ok(println!("{error}")),
-    /// };
+    /// # if Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1)).is_err() {
+    /// #     return Ok(()); // not permitted here
+    /// # }
+    /// let map = Map::<u32, PerCpu<u64>>::create(spec)?;
     /// map.update(&0, &map.per_cpu(|_| 5))?;
     /// let total: u64 = map.lookup(&0)?.map_or(0, |counts| counts.values().iter().sum());
     /// assert_eq!(total % 5, 0);

@@ -11,6 +11,7 @@ use crate::Error;
 
 /// The records of one CPU, or of all, since the reader was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PerfBufferCounts {
     /// Samples that were read.
     pub samples: u64,

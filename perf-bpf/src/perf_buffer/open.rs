@@ -10,6 +10,7 @@ use crate::{Error, EventArray, Refused};
 
 /// The CPUs of the rings that a [`PerfBuffer::refresh`] has opened and closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RefreshedRings {
     /// CPUs whose event no longer counts, because they are or were offline.
     pub closed: CpuList,

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use perf_ring::Errno;
-use perf_ring::abi::bpf::{BpfCmd, BpfElemFlags, BpfMapCreate, BpfMapElem, BpfMapType};
+use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapElem, BpfMapType};
 
 use super::{address, address_mut, bpf, bpf_fd, last_errno, number};
 
@@ -46,23 +46,18 @@ pub(crate) fn possible_cpus() -> Option<usize> {
     if let Some(&possible) = POSSIBLE.get() {
         return Some(possible);
     }
-    let mut create = BpfMapCreate {
-        map_type: BpfMapType::PERCPU_ARRAY,
-        key_size: size_of::<u32>() as u32,
-        value_size: size_of::<u64>() as u32,
-        max_entries: 1,
-        ..BpfMapCreate::default()
-    };
+    let mut create = BpfMapCreate::new();
+    create.map_type = BpfMapType::PERCPU_ARRAY;
+    create.key_size = size_of::<u32>() as u32;
+    create.value_size = size_of::<u64>() as u32;
+    create.max_entries = 1;
     // SAFETY: the attr holds numbers only, and the command returns a descriptor.
     let map = unsafe { bpf_fd(BpfCmd::MAP_CREATE, &mut create) }.ok()?;
     let mut values = vec![u8::MAX; most_cpus().ok()?.checked_mul(size_of::<u64>())?];
-    let mut lookup = BpfMapElem {
-        map_fd: number(map.as_fd()),
-        reserved: 0,
-        key: address(&[0; size_of::<u32>()]),
-        value: address_mut(&mut values),
-        flags: BpfElemFlags::empty(),
-    };
+    let mut lookup = BpfMapElem::new();
+    lookup.map_fd = number(map.as_fd());
+    lookup.key = address(&[0; size_of::<u32>()]);
+    lookup.value = address_mut(&mut values);
     // SAFETY: the kernel reads a key of 4 bytes and writes a value of 8 bytes for each possible CPU;
     // the buffer has space for at least as many.
     unsafe { bpf(BpfCmd::MAP_LOOKUP_ELEM, &mut lookup) }.ok()?;

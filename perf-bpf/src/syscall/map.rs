@@ -37,7 +37,9 @@ impl MapFd {
     /// `bpf(BPF_MAP_CREATE)`—Creates a map.
     pub(crate) fn create_from(attr: &BpfMapCreate) -> Result<Self, Error> {
         // The only address; no function of this crate sets it.
-        let mut attr = BpfMapCreate { excl_prog_hash: 0, excl_prog_hash_size: 0, ..*attr };
+        let mut attr = *attr;
+        attr.excl_prog_hash = 0;
+        attr.excl_prog_hash_size = 0;
         let layout = MapLayout::of_attr(&attr)?;
         // SAFETY: the attr holds numbers only, and the command returns a descriptor.
         let fd = unsafe { bpf_fd(BpfCmd::MAP_CREATE, &mut attr) };
@@ -189,12 +191,10 @@ impl MapFd {
     pub fn next_key(&self, key: Option<&[u8]>, next: &mut [u8]) -> Result<bool, Error> {
         self.layout.check_key(key.map_or(next.len(), <[u8]>::len))?;
         self.layout.check_key(next.len())?;
-        let mut attr = BpfMapNextKey {
-            map_fd: number(self.as_fd()),
-            reserved: 0,
-            key: key.map_or(0, address),
-            next_key: address_mut(next),
-        };
+        let mut attr = BpfMapNextKey::new();
+        attr.map_fd = number(self.as_fd());
+        attr.key = key.map_or(0, address);
+        attr.next_key = address_mut(next);
         // SAFETY: the kernel reads and writes keys of `key_size` bytes, compared with the kernel's.
         self.found(BpfCmd::MAP_GET_NEXT_KEY, unsafe { bpf(BpfCmd::MAP_GET_NEXT_KEY, &mut attr) })
     }
@@ -229,16 +229,14 @@ impl MapFd {
         if values.is_some() && self.layout.largest_element().is_some() {
             return Ok((0, Some(ENOTSUPP)));
         }
-        let mut attr = BpfMapBatch {
-            in_batch: start.map_or(0, address),
-            out_batch: address_mut(position),
-            keys: address_mut(keys),
-            values: values.as_mut().map_or(0, |values| address_mut(values)),
-            count: *count as u32,
-            map_fd: number(self.as_fd()),
-            elem_flags,
-            flags: 0,
-        };
+        let mut attr = BpfMapBatch::new();
+        attr.in_batch = start.map_or(0, address);
+        attr.out_batch = address_mut(position);
+        attr.keys = address_mut(keys);
+        attr.values = values.as_mut().map_or(0, |values| address_mut(values));
+        attr.count = *count as u32;
+        attr.map_fd = number(self.as_fd());
+        attr.elem_flags = elem_flags;
         // SAFETY: the kernel reads and writes `count` keys and elements, and positions of at most
         // `position_size` bytes; all lengths were compared with the kernel's.
         match unsafe { bpf(command, &mut attr) } {
@@ -248,7 +246,12 @@ impl MapFd {
     }
 
     fn element(&self, key: &[u8], value: u64, flags: BpfElemFlags) -> BpfMapElem {
-        BpfMapElem { map_fd: number(self.as_fd()), reserved: 0, key: address(key), value, flags }
+        let mut attr = BpfMapElem::new();
+        attr.map_fd = number(self.as_fd());
+        attr.key = address(key);
+        attr.value = value;
+        attr.flags = flags;
+        attr
     }
 
     /// Returns `false` for `ENOENT`.

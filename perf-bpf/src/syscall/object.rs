@@ -15,7 +15,9 @@ use crate::ObjectKind;
 /// `bpf(BPF_OBJ_PIN)`—Pins the object to a path of a bpf file system.
 pub(crate) fn obj_pin(fd: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
     let pathname = address(path.to_bytes_with_nul());
-    let mut attr = BpfObj { pathname, bpf_fd: number(fd), ..BpfObj::default() };
+    let mut attr = BpfObj::new();
+    attr.pathname = pathname;
+    attr.bpf_fd = number(fd);
     // SAFETY: the kernel reads the path, a live C string.
     unsafe { bpf(BpfCmd::OBJ_PIN, &mut attr) }.map(drop)
 }
@@ -24,7 +26,9 @@ pub(crate) fn obj_pin(fd: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
 /// `BPF_F_RDONLY` and `BPF_F_WRONLY` (since Linux 4.15).
 pub(crate) fn obj_get(path: &CStr, file_flags: u32) -> Result<OwnedFd, Errno> {
     let pathname = address(path.to_bytes_with_nul());
-    let mut attr = BpfObj { pathname, file_flags, ..BpfObj::default() };
+    let mut attr = BpfObj::new();
+    attr.pathname = pathname;
+    attr.file_flags = file_flags;
     // SAFETY: the kernel reads the path, a live C string, and returns a descriptor.
     unsafe { bpf_fd(BpfCmd::OBJ_GET, &mut attr) }
 }
@@ -47,11 +51,9 @@ pub(crate) fn info<I: Info>(fd: BorrowedFd<'_>) -> Result<I, Errno> {
 /// `bpf(BPF_OBJ_GET_INFO_BY_FD)` of a program—Returns what the kernel knows about it, and writes
 /// the ids of its maps. `nr_map_ids` is the number of its maps, also if `map_ids` is shorter.
 pub(crate) fn prog_info(fd: BorrowedFd<'_>, map_ids: &mut [u32]) -> Result<BpfProgInfo, Errno> {
-    let mut info = BpfProgInfo {
-        nr_map_ids: map_ids.len() as u32,
-        map_ids: address_mut(map_ids.as_mut_bytes()),
-        ..BpfProgInfo::default()
-    };
+    let mut info = BpfProgInfo::new();
+    info.nr_map_ids = map_ids.len() as u32;
+    info.map_ids = address_mut(map_ids.as_mut_bytes());
     // SAFETY: the only address is that of `map_ids`, which has `nr_map_ids` elements.
     unsafe { fill_info(fd, info.as_mut_bytes()) }?;
     Ok(info)
@@ -64,13 +66,11 @@ pub(crate) fn prog_functions(
     addresses: &mut [u64],
     lengths: &mut [u32],
 ) -> Result<(u32, u32), Errno> {
-    let mut info = BpfProgInfo {
-        nr_jited_ksyms: addresses.len() as u32,
-        jited_ksyms: address_mut(addresses.as_mut_bytes()),
-        nr_jited_func_lens: lengths.len() as u32,
-        jited_func_lens: address_mut(lengths.as_mut_bytes()),
-        ..BpfProgInfo::default()
-    };
+    let mut info = BpfProgInfo::new();
+    info.nr_jited_ksyms = addresses.len() as u32;
+    info.jited_ksyms = address_mut(addresses.as_mut_bytes());
+    info.nr_jited_func_lens = lengths.len() as u32;
+    info.jited_func_lens = address_mut(lengths.as_mut_bytes());
     // SAFETY: the addresses are those of two slices, which have the numbers of elements that `info` states.
     unsafe { fill_info(fd, info.as_mut_bytes()) }?;
     Ok((info.nr_jited_ksyms, info.nr_jited_func_lens))
@@ -81,7 +81,10 @@ pub(crate) fn prog_functions(
 /// Each address in `info` that is not 0 must be valid for the elements that its count states.
 unsafe fn fill_info(fd: BorrowedFd<'_>, info: &mut [u8]) -> Result<(), Errno> {
     let info_len = info.len() as u32;
-    let mut attr = BpfObjInfo { bpf_fd: number(fd), info_len, info: address_mut(info) };
+    let mut attr = BpfObjInfo::new();
+    attr.bpf_fd = number(fd);
+    attr.info_len = info_len;
+    attr.info = address_mut(info);
     // SAFETY: the kernel writes at most `info_len` bytes to `info`; the addresses inside are the
     // caller's obligation.
     unsafe { bpf(BpfCmd::OBJ_GET_INFO_BY_FD, &mut attr) }.map(drop)
@@ -89,7 +92,8 @@ unsafe fn fill_info(fd: BorrowedFd<'_>, info: &mut [u8]) -> Result<(), Errno> {
 
 /// `bpf(BPF_*_GET_NEXT_ID)`—Returns the id after `start`, or `None` at the end.
 pub(crate) fn next_id(kind: ObjectKind, start: u32) -> Result<Option<u32>, Errno> {
-    let mut attr = BpfNextId { start_id: start, ..BpfNextId::default() };
+    let mut attr = BpfNextId::new();
+    attr.start_id = start;
     // SAFETY: the attr is that of these commands and holds numbers only.
     match unsafe { bpf(next_id_command(kind), &mut attr) } {
         Ok(_) => Ok(Some(attr.next_id)),
@@ -109,7 +113,8 @@ pub(crate) const fn next_id_command(kind: ObjectKind) -> BpfCmd {
 
 /// `bpf(BPF_*_GET_FD_BY_ID)`—Opens the object with this id.
 pub(crate) fn fd_by_id(kind: ObjectKind, id: u32) -> Result<OwnedFd, Errno> {
-    let mut attr = BpfFdById { id, ..BpfFdById::default() };
+    let mut attr = BpfFdById::new();
+    attr.id = id;
     // SAFETY: the attr is that of these commands and holds numbers only; they return a descriptor.
     unsafe { bpf_fd(fd_by_id_command(kind), &mut attr) }
 }
@@ -130,13 +135,11 @@ pub(crate) fn link_create(
     event: BorrowedEvent<'_>,
     bpf_cookie: u64,
 ) -> Result<OwnedFd, Errno> {
-    let mut attr = BpfLinkCreate {
-        prog_fd: number(program),
-        target_fd: event.as_raw_fd().unsigned_abs(),
-        attach_type: BpfAttachType::PERF_EVENT,
-        flags: 0,
-        bpf_cookie,
-    };
+    let mut attr = BpfLinkCreate::new();
+    attr.prog_fd = number(program);
+    attr.target_fd = event.as_raw_fd().unsigned_abs();
+    attr.attach_type = BpfAttachType::PERF_EVENT;
+    attr.bpf_cookie = bpf_cookie;
     // SAFETY: the attr holds numbers only, and the command returns a descriptor.
     unsafe { bpf_fd(BpfCmd::LINK_CREATE, &mut attr) }
 }
@@ -149,7 +152,10 @@ pub(crate) fn raw_tracepoint_open(
     cookie: u64,
 ) -> Result<OwnedFd, Errno> {
     let name = name.map_or(0, |name| address(name.to_bytes_with_nul()));
-    let mut attr = BpfRawTracepointOpen { name, prog_fd: number(program), reserved: 0, cookie };
+    let mut attr = BpfRawTracepointOpen::new();
+    attr.name = name;
+    attr.prog_fd = number(program);
+    attr.cookie = cookie;
     // SAFETY: the kernel reads the name, a live C string, and returns a descriptor.
     unsafe { bpf_fd(BpfCmd::RAW_TRACEPOINT_OPEN, &mut attr) }
 }
@@ -159,13 +165,11 @@ pub(crate) fn raw_tracepoint_open(
 /// the name was truncated. `buf_len` of the result is the length of the name without its NUL, which may be more
 /// than the buffer has.
 pub(crate) fn task_fd_query(pid: u32, fd: u32, name: &mut [u8]) -> Result<BpfTaskFdQuery, Errno> {
-    let mut attr = BpfTaskFdQuery {
-        pid,
-        fd,
-        buf_len: name.len() as u32,
-        buf: address_mut(name),
-        ..BpfTaskFdQuery::default()
-    };
+    let mut attr = BpfTaskFdQuery::new();
+    attr.pid = pid;
+    attr.fd = fd;
+    attr.buf_len = name.len() as u32;
+    attr.buf = address_mut(name);
     // SAFETY: the kernel writes at most `buf_len` bytes to `name`.
     unsafe { bpf(BpfCmd::TASK_FD_QUERY, &mut attr) }?;
     Ok(attr)

@@ -34,15 +34,13 @@ pub(crate) fn prog_load(
     prog_name: [u8; 16],
     expected_attach_type: BpfAttachType,
 ) -> Result<OwnedFd, LoadFailure> {
-    let load = BpfProgLoad {
-        prog_type,
-        expected_attach_type,
-        insn_cnt: code.len() as u32,
-        insns: address(code.as_bytes()),
-        license: address(license.to_bytes_with_nul()),
-        prog_name,
-        ..BpfProgLoad::default()
-    };
+    let mut load = BpfProgLoad::new();
+    load.prog_type = prog_type;
+    load.expected_attach_type = expected_attach_type;
+    load.insn_cnt = code.len() as u32;
+    load.insns = address(code.as_bytes());
+    load.license = address(license.to_bytes_with_nul());
+    load.prog_name = prog_name;
     let loaded = retry(|| {
         // SAFETY: the kernel reads `insn_cnt` instructions and the license, a live C string, and
         // returns a descriptor.
@@ -56,8 +54,9 @@ pub(crate) fn prog_load(
         return Err(LoadFailure { errno, log: String::new() }); // no code was looked at
     }
     let mut log = vec![0; LOG_SIZE];
-    let mut load =
-        BpfProgLoad { log_level: 1, log_size: log.len() as u32, log_buf: address_mut(&mut log), ..load };
+    load.log_level = 1;
+    load.log_size = log.len() as u32;
+    load.log_buf = address_mut(&mut log);
     // SAFETY: as above; the kernel also writes at most `log_size` bytes to `log`.
     unsafe { bpf_fd(BpfCmd::PROG_LOAD, &mut load) }.map_err(|_| {
         let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -81,14 +80,12 @@ fn retry<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
 pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option<u32>) -> Result<u32, Errno> {
     /// `BPF_F_TEST_RUN_ON_CPU`.
     const RUN_ON_CPU: u32 = 1;
-    let mut attr = BpfProgRun {
-        prog_fd: number(program),
-        ctx_size_in: context.len() as u32,
-        ctx_in: address(context),
-        flags: cpu.map_or(0, |_| RUN_ON_CPU),
-        cpu: cpu.unwrap_or(0),
-        ..BpfProgRun::default()
-    };
+    let mut attr = BpfProgRun::new();
+    attr.prog_fd = number(program);
+    attr.ctx_size_in = context.len() as u32;
+    attr.ctx_in = address(context);
+    attr.flags = cpu.map_or(0, |_| RUN_ON_CPU);
+    attr.cpu = cpu.unwrap_or(0);
     // SAFETY: the kernel reads `ctx_size_in` bytes of the context; there are no output buffers.
     unsafe { bpf(BpfCmd::PROG_TEST_RUN, &mut attr) }?;
     Ok(attr.retval)
@@ -97,7 +94,7 @@ pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option
 /// `bpf(BPF_ENABLE_STATS)`—Enables statistics of run times until the descriptor is closed. Since
 /// Linux 5.8.
 pub(crate) fn enable_stats() -> Result<OwnedFd, Errno> {
-    let mut attr = BpfEnableStats::default(); // 0 is the run time
+    let mut attr = BpfEnableStats::new(); // 0 is the run time
     // SAFETY: the attr holds one number, and the command returns a descriptor.
     unsafe { bpf_fd(BpfCmd::ENABLE_STATS, &mut attr) }
 }

@@ -41,15 +41,13 @@ fn load(map: &Map<u32, u64>, has_cookie: bool) -> Result<ProgramFd, Errno> {
         asm = asm.mov(R1, R6).call(BpfHelper::GET_ATTACH_COOKIE.0);
     }
     let asm = asm.store(R7, 0, R0).exit_with(0);
-    let attr = BpfProgLoad {
-        prog_type: BpfProgType::TRACING,
-        insn_cnt: asm.code().len() as u32,
-        insns: asm.code().as_ptr().expose_provenance() as u64,
-        license: c"GPL".as_ptr().expose_provenance() as u64,
-        expected_attach_type: BpfAttachType::TRACE_RAW_TP,
-        attach_btf_id,
-        ..BpfProgLoad::default()
-    };
+    let mut attr = BpfProgLoad::new();
+    attr.prog_type = BpfProgType::TRACING;
+    attr.insn_cnt = asm.code().len() as u32;
+    attr.insns = asm.code().as_ptr().expose_provenance() as u64;
+    attr.license = c"GPL".as_ptr().expose_provenance() as u64;
+    attr.expected_attach_type = BpfAttachType::TRACE_RAW_TP;
+    attr.attach_btf_id = attach_btf_id;
     // SAFETY: the instructions and the license are live, and the length is theirs.
     let fd =
         unsafe { libc::syscall(libc::SYS_bpf, BpfCmd::PROG_LOAD.0, &raw const attr, size_of_val(&attr)) };

@@ -58,6 +58,7 @@ pub struct DeferredCallchains<B> {
 
 /// A sample and the user part of its callchain.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct CompletedSample<'a> {
     /// The sample, whose own callchain ends in the cookie.
     pub sample: Sample<'a>,

@@ -1,8 +1,8 @@
 //! The values that the decoder of this crate returns as the tree of the naive decoder, for a
 //! comparison with `==`.
 
+use alloc::{string::ToString, vec::Vec};
 use perf_abi::ReadFormat;
-use std::{string::ToString, vec::Vec};
 
 use super::reference::{Fields, Reference, Value};
 use crate::{Branches, Field, RawRecord, ReadEntry, ReadValues, Result, SampleLayout};
@@ -93,7 +93,7 @@ fn branches(stack: &Branches<'_>) -> Value {
         map([("from", Some(branch.from)), ("to", Some(branch.to)), ("info", Some(branch.info.bits()))])
     });
     let entries: Vec<Value> = entries.collect();
-    let mut fields: Fields = std::vec![("nr", Value::U64(entries.len() as u64))];
+    let mut fields: Fields = alloc::vec![("nr", Value::U64(entries.len() as u64))];
     fields.extend(stack.hw_index().map(|index| ("hw_idx", Value::U64(index))));
     fields.push(("entries", Value::List(entries)));
     if !stack.counters().is_empty() {

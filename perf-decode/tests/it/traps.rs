@@ -80,8 +80,8 @@ fn sample_fields_have_the_order_of_the_kernel() {
         assert_eq!((s.cpu(), s.period()), (Some(109), Some(110)));
         let read = s.read().unwrap();
         assert_eq!((read.time_enabled(), read.time_running()), (Some(111), None));
-        let count = |value, id, lost| ReadEntry { value, id: Some(id), lost: Some(lost) };
-        assert!(read.iter().eq([count(112, 113, 114), count(115, 116, 117)]));
+        let counts = read.iter().map(|ReadEntry { value, id, lost, .. }| (value, id, lost));
+        assert!(counts.eq([(112, Some(113), Some(114)), (115, Some(116), Some(117))]));
         assert_eq!((s.callchain().unwrap().words(), s.raw()), (&[118][..], Some(&b"twelve bytes"[..])));
         let branches = s.branches().unwrap();
         assert_eq!((branches.hw_index(), branches.counters()), (Some(119), &[123][..]));

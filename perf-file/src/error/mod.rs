@@ -8,8 +8,9 @@ mod io;
 
 /// An error of a file that is read or written, with its offset.
 ///
-/// `Display` prints the offset, if there is one, and the reason, and not the file, whose path the program adds. `Debug` prints the same text, so that an
-/// error that `main` returns is readable.
+/// `Display` prints the offset, if there is one, and the whole reason, and not the file, whose path the program adds. So
+/// [`source`](core::error::Error::source) is always `None`.
+#[derive(Debug)]
 pub struct Error {
     /// `None` if the error is of the whole file.
     offset: Option<u64>,
@@ -20,6 +21,7 @@ pub struct Error {
 pub type Result<T> = core::result::Result<T, Error>;
 
 /// The reason of an [`Error`].
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Reason {
     /// The file or pipe has no bytes.
@@ -192,16 +194,7 @@ impl Error {
     }
 }
 
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match &self.reason {
-            Reason::Decoding(error) => Some(error),
-            #[cfg(feature = "std")]
-            Reason::Io(error) | Reason::Write { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
+impl core::error::Error for Error {}
 
 #[cfg(all(test, feature = "std"))]
 mod tests {
@@ -211,12 +204,22 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn source_is_the_error_below() {
-        let source = |reason| Error::new(7, reason).source().map(ToString::to_string);
-        assert_eq!(source(Reason::Io(std::io::Error::other("no medium"))), Some("no medium".into()));
+    fn chain_prints_the_text_of_the_error_below_once() {
         let decoding = perf_decode::RawRecord::from_words(&[]).unwrap_err();
-        assert_eq!(source(Reason::Decoding(decoding)), Some(decoding.to_string()));
-        assert_eq!(source(Reason::NotPipe), None);
+        for (reason, text) in [
+            (Reason::Io(std::io::Error::other("no medium")), "no medium".to_string()),
+            (Reason::Decoding(decoding), decoding.to_string()),
+        ] {
+            let error = Error::new(7, reason);
+            assert_eq!(error.to_string(), std::format!("offset 0x7: {text}"));
+            assert!(error.source().is_none());
+        }
+    }
+
+    #[test]
+    fn debug_prints_the_fields() {
+        let error = Error::new(7, Reason::NotPipe);
+        assert_eq!(std::format!("{error:?}"), "Error { offset: Some(7), reason: NotPipe }");
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl Fields {
     /// Returns the fields of an event that was opened with `attr`.
     #[must_use]
     pub const fn new(attr: &Attr) -> Self {
-        let before_raw = Attr { sample_type: attr.sample_type.intersection(sample::BEFORE_RAW), ..*attr };
+        let mut before_raw = *attr;
+        before_raw.sample_type = attr.sample_type.intersection(sample::BEFORE_RAW);
         Self {
             sample_type: attr.sample_type,
             has_trailer: attr.flags.contains(AttrFlags::SAMPLE_ID_ALL),

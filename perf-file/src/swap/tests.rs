@@ -39,7 +39,8 @@ fn header_is_swapped_by_its_fields() {
 #[test]
 fn branch_fields_are_moved() {
     use perf_abi::branch::BranchInfo;
-    let attr = Attr { sample_type: SampleType::BRANCH_STACK, ..NO_TRAILER };
+    let mut attr = NO_TRAILER;
+    attr.sample_type = SampleType::BRANCH_STACK;
     // Fields in the order of C: mispred 1, cycles 1000, type 3; on the machine of the file.
     let place = |first: u32, width: u32, value: u64| {
         if cfg!(target_endian = "little") { value << (64 - first - width) } else { value << first }
@@ -58,8 +59,10 @@ fn malformed_records_do_not_panic() {
         for len in 0..12 {
             for word in [0, 1, u64::MAX, 0x0102_0304_0506_0708] {
                 let body = std::vec![(8, word); len];
-                let attr =
-                    Attr { sample_type: SampleType::KNOWN, flags: AttrFlags::SAMPLE_ID_ALL, ..NO_TRAILER };
+                let attr = NO_TRAILER.with(|attr| {
+                    attr.sample_type = SampleType::KNOWN;
+                    attr.flags = AttrFlags::SAMPLE_ID_ALL;
+                });
                 let mut words = foreign(RecordType(kind), 0xffff, &body);
                 numbers(&mut words);
                 Fields::new(&attr).swap(&mut words);

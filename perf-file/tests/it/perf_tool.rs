@@ -198,7 +198,12 @@ fn perf_tool_counts_the_losses_that_were_written() {
 
 #[test]
 fn perf_tool_names_the_events_of_a_pipe_as_they_were_given() {
-    let attr = |event| Attr { kind: perf_abi::EventType::SOFTWARE, config: event, ..attr() };
+    let attr = |event| {
+        attr().with(|attr| {
+            attr.kind = perf_abi::EventType::SOFTWARE;
+            attr.config = event;
+        })
+    };
     // The tool would make other names of these attrs: with `:uHG`, and of another event.
     let events = [
         RecordedEvent::new(attr(2), "page-faults").with_ids([41]),

@@ -103,15 +103,13 @@ pub(crate) fn attr(turn: &mut Turn<'_>, len: u64) -> Shape {
     }
     turn.u64s_until(end);
     let [_, branches, sample_regs_user, _, sample_regs_intr] = rest;
-    let attr = Attr {
-        sample_type: SampleType::from_bits_retain(sample_type),
-        read_format: ReadFormat::from_bits_retain(read_format),
-        flags: AttrFlags::from_bits_retain(flags),
-        branch_sample_type: BranchSampleType::from_bits_retain(branches),
-        sample_regs_user,
-        sample_regs_intr,
-        ..Attr::new(EventType::SOFTWARE, 0)
-    };
+    let mut attr = Attr::new(EventType::SOFTWARE, 0);
+    attr.sample_type = SampleType::from_bits_retain(sample_type);
+    attr.read_format = ReadFormat::from_bits_retain(read_format);
+    attr.flags = AttrFlags::from_bits_retain(flags);
+    attr.branch_sample_type = BranchSampleType::from_bits_retain(branches);
+    attr.sample_regs_user = sample_regs_user;
+    attr.sample_regs_intr = sample_regs_intr;
     Shape { attr, ids: Vec::new() }
 }
 

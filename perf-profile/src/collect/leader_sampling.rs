@@ -175,7 +175,8 @@ mod tests {
         assert_eq!(members(&mut counts, &attr, 1, &[(17, 5), (18, 1)]), Some(vec![(17, 5), (18, 1)]));
         // A counter that was reset.
         assert_eq!(members(&mut counts, &attr, 1, &[(7, 20), (8, 4)]), Some(vec![(7, 20), (8, 1)]));
-        let without = Attr { sample_type: SampleType::TID | SampleType::IDENTIFIER, ..attr };
+        let mut without = attr;
+        without.sample_type = SampleType::TID | SampleType::IDENTIFIER;
         assert_eq!(members(&mut counts, &without, 1, &[]), None);
     }
 
@@ -209,7 +210,8 @@ mod tests {
     #[test]
     fn count_without_an_id_is_that_of_the_event_that_sampled() {
         for format in [ReadFormat::TOTAL_TIME_ENABLED, ReadFormat::GROUP] {
-            let attr = Attr { read_format: format, ..attr(AttrFlags::empty()) };
+            let mut attr = attr(AttrFlags::empty());
+            attr.read_format = format;
             let mut counts = LeaderSampling::new();
             assert_eq!(members(&mut counts, &attr, 1, &[(0, 40), (0, 5)]), Some(vec![(7, 40)]));
         }

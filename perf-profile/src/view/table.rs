@@ -8,6 +8,7 @@ use crate::profile::{EventId, Locations, Profile, Sample, StackId};
 
 /// The values of a row or node for one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cost {
     /// The sum of the samples in it, without its callees: the column `Self` of the perf tool.
     pub self_value: u64,

@@ -5,7 +5,7 @@ use crate::FileError;
 use crate::std_error::into_std;
 
 /// A control channel cannot be opened.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ControlError {
     /// The text names no channel.

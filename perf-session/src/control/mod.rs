@@ -28,7 +28,7 @@ pub use reader::ControlReader;
 /// # let (commands, acks) = (folder.join("ctl"), folder.join("ack"));
 /// # assert!(Command::new("mkfifo").arg(&commands).arg(&acks).status()?.success());
 /// let text = format!("fifo:{},{}", commands.display(), acks.display());
-/// let Control { reader, mut ack } = Control::open(&text)?;
+/// let Control { reader, mut ack, .. } = Control::open(&text)?;
 /// # let file = |path: &std::path::Path| std::fs::OpenOptions::new().read(true).write(true).open(path);
 /// # file(&commands)?.write_all(b"ping\nenable cycles\n")?;
 /// for command in reader.take(2) {
@@ -47,6 +47,7 @@ pub use reader::ControlReader;
 /// # }
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Control {
     /// The commands.
     pub reader: ControlReader,

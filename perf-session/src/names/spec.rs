@@ -145,7 +145,11 @@ impl EventSpec {
     #[must_use]
     pub(crate) fn by_tracepoint(self, tracepoint: &Self) -> Self {
         let Attr { kind, config, .. } = tracepoint.attr;
-        let attr = Attr { kind, config, config1: 0, config2: 0, ..self.attr };
+        let mut attr = self.attr;
+        attr.kind = kind;
+        attr.config = config;
+        attr.config1 = 0;
+        attr.config2 = 0;
         Self { attr, pmu: tracepoint.pmu.clone(), probe_text: None, probe: None, ..self }
     }
 

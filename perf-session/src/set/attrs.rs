@@ -83,7 +83,8 @@ impl EventSetOptions {
         if !is_one || !SHARED.contains(first.sample_type) || !first.sample_type.contains(attr.sample_type) {
             return attr;
         }
-        let attr = Attr { sample_max_stack: first.sample_max_stack, ..attr };
+        let mut attr = attr;
+        attr.sample_max_stack = first.sample_max_stack;
         attr.with_sample_type(first.sample_type).with_flags(first.flags & CALLCHAIN_FLAGS)
     }
 

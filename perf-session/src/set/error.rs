@@ -11,7 +11,7 @@ use crate::system::{CpuList, FileError, System};
 use crate::why::Diagnosis;
 
 /// The reason why an [`EventSet`](crate::EventSet) could not be opened or used.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EventSetError {
     /// A call for one event failed.
@@ -95,6 +95,7 @@ pub enum EventSetError {
 
 /// The wrong use of [`EventSet::spawn`](crate::EventSet::spawn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SpawnMisuse {
     /// The target of the set is not [`EventSetTarget::command`](crate::EventSetTarget::command).
     Target,
@@ -221,13 +222,6 @@ pub(super) fn call_and_errno(error: &perf_ring::Error) -> String {
     match (error.call(), error.errno()) {
         (Some(call), Some(errno)) => format!("{call}: {errno}"),
         _ => error.to_string(),
-    }
-}
-
-/// Prints as `Display`, for programs whose `main` returns the error.
-impl fmt::Debug for EventSetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::why::{Diagnosis, FailedOpen, explain_mapping, trial_of};
 
 /// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or thread, and the
 /// error of the call.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventError {
     /// The name of the event.
@@ -107,13 +107,6 @@ impl EventError {
 impl fmt::Display for EventError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} for {}: {}", self.label, self.scope, self.error)
-    }
-}
-
-/// Prints as `Display`, for programs whose `main` returns the error.
-impl fmt::Debug for EventError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

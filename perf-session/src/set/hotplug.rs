@@ -16,6 +16,7 @@ const ATTEMPTS: usize = 10;
 
 /// The changes by an [`EventSet::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refreshed {
     /// CPUs whose events had died and were closed. Their counts are kept.
     pub closed: CpuList,

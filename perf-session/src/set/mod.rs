@@ -69,10 +69,10 @@ use rings::Rings;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let faults = Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL);
 /// let options = EventSetOptions::new().event(EventSpec::new(faults)).target(EventSetTarget::calling_thread());
-/// let mut set = match options.open() {
-///     Ok(set) => set,
-///     Err(error) => return Ok(println!("{error}")), // with the event, its CPU or thread and the usual causes
-/// };
+/// # if options.clone().open().is_err() {
+/// #     return Ok(()); // not permitted here
+/// # }
+/// let mut set = options.open()?;
 /// set.enable()?;
 /// let memory = vec![1_u8; 1 << 20];
 /// set.disable()?;
@@ -123,6 +123,7 @@ pub struct EventSet {
 
 /// An open event of an [`EventSet`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct EventSetEvent<'s> {
     /// The open event, which the set owns.
     pub event: &'s Arc<Event>,

@@ -13,6 +13,7 @@ use super::{EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey, Sco
 
 /// The records of one event of an [`EventSet`] that the kernel dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventLost {
     /// The id of the event, which its samples have.
     pub id: u64,

@@ -151,6 +151,7 @@ struct Known {
 
 /// The result of [`SampleRepair::repair`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RepairedSamples {
     /// Samples that have got the id of their event.
     pub attributed: u64,
@@ -411,7 +412,8 @@ mod tests {
         let shares = |event| shares_samples(&Attr::software(event), false);
         assert!(shares(Software::CONTEXT_SWITCHES) && shares(Software::PAGE_FAULTS));
         assert!(![Software::CPU_CLOCK, Software::TASK_CLOCK, Software::DUMMY].into_iter().any(shares));
-        let tracepoint = Attr { kind: EventType::TRACEPOINT, ..Attr::default() };
+        let mut tracepoint = Attr::default();
+        tracepoint.kind = EventType::TRACEPOINT;
         assert_eq!([true, false].map(|old| shares_samples(&tracepoint, old)), [true, false]);
         let tree = crate::system::tree::Tree::new();
         for (release, expected) in

@@ -7,6 +7,7 @@ use perf_ring::{Errno, Error, Event, Ring, SnapshotRing};
 
 /// The size of rings that were mapped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RingSize {
     /// The data pages of each ring.
     pub data_pages: usize,
@@ -18,6 +19,7 @@ pub struct RingSize {
 
 /// Rings of one size, which may be smaller than the requested one.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MappedRings {
     /// The rings, in the order of the events.
     pub rings: Vec<Ring>,
@@ -37,6 +39,8 @@ impl fmt::Display for MappedRings {
 }
 
 /// The error of [`map_largest`], with the events.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct SizedRingsError {
     /// The reason.
     pub error: Error,
@@ -52,13 +56,6 @@ impl fmt::Display for SizedRingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, count, pages) = (self.index + 1, self.events.len(), self.data_pages);
         write!(f, "ring {index} of {count}, {pages} data pages: {}", self.error)
-    }
-}
-
-/// Prints as `Display`, for programs whose `main` returns the error.
-impl fmt::Debug for SizedRingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) enum Tasks {
 
 /// The new tasks that the events of a task follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Inherit {
     /// No new task.
     Nothing,

@@ -59,14 +59,7 @@ impl Unit {
             Err(Error::PinnedFailed) => return Ok(vec![None; self.events.len()]),
             Err(error) => return Err(EventError::of(leader, self.scope, false, error)),
         };
-        let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
-        let counts = values.iter().map(|entry| Count {
-            value: entry.value,
-            time_enabled,
-            time_running,
-            id: entry.id,
-            lost: entry.lost,
-        });
+        let counts = values.iter().map(|entry| Count::from_entry(&values, entry));
         Ok(counts.map(Some).collect())
     }
 }

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn tracepoints_are_kept() {
-        let tracepoint = EventSpec::new(Attr { kind: EventType::TRACEPOINT, ..Attr::default() });
+        let tracepoint = EventSpec::new(Attr::default().with(|attr| attr.kind = EventType::TRACEPOINT));
         let options = EventSetOptions::new().event(tracepoint.clone()).user_only_if_refused();
         assert!(options.if_refused().is_none());
         let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));

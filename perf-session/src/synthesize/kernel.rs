@@ -14,7 +14,7 @@ use crate::system::hex;
 const KERNEL: &str = "[kernel.kallsyms]";
 
 /// The kernel's text cannot be located, so samples in the kernel cannot be resolved to symbols later.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum KernelMapError {
     /// `/proc/kallsyms` cannot be read.

@@ -17,6 +17,7 @@ pub struct SyscallHit {
 
 /// The start or the return of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SyscallStep {
     /// `raw_syscalls:sys_enter`.
     Enter {

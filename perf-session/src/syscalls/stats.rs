@@ -2,6 +2,7 @@
 ///
 /// Sums are of integers, so they do not depend on the order, and those of parts add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SyscallStats {
     /// Calls that returned.
     pub calls: u64,

@@ -15,7 +15,7 @@ use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 ///     EventSetOptions, EventSetTarget, SyscallJoiner, SyscallTable, SyscallTracepoints, System, Tracefs,
 /// };
 ///
-/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// fn main() -> Result<(), perf_session::Report> {
 ///     let tracefs = Tracefs::find(&System::new())?;
 ///     let (points, table) = (SyscallTracepoints::find(&tracefs)?, SyscallTable::read(&tracefs)?);
 ///     let options = EventSetOptions::new().events(points.event_specs()).ring_pages(128);

@@ -8,7 +8,7 @@ use crate::std_error::into_std;
 
 /// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system call
 /// or the expected and the found text.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct FileError {
     path: PathBuf,
     cause: Cause,

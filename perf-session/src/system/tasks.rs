@@ -9,6 +9,7 @@ use crate::system::{FileError, System};
 /// A memory mapping of a process: what an `MMAP2` record reports for mappings that are made while the process
 /// is observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mapping {
     /// First address.
     pub start: u64,

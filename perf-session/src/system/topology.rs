@@ -13,7 +13,7 @@ use super::{FileError, System};
 /// # fn main() -> Result<(), perf_session::FileError> {
 /// let system = System::new();
 /// let cpu = CpuList::online(&system)?.iter().next().unwrap_or(0);
-/// let CpuTopology { package, die, core } = CpuTopology::of(cpu, &system)?;
+/// let CpuTopology { package, die, core, .. } = CpuTopology::of(cpu, &system)?;
 /// println!("CPU {cpu}: S{package}-D{die}-C{core}");
 /// # Ok(())
 /// # }
@@ -23,6 +23,7 @@ use super::{FileError, System};
 ///
 /// - `Documentation/admin-guide/cputopology.rst` of the kernel
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct CpuTopology {
     /// The package, also called socket; -1 on machines without packages.
     pub package: i32,
@@ -33,6 +34,11 @@ pub struct CpuTopology {
 }
 
 impl CpuTopology {
+    /// Returns a place in a machine.
+    pub const fn new(package: i32, die: i32, core: i32) -> Self {
+        Self { package, die, core }
+    }
+
     /// Reads the place of an online CPU from `/sys`.
     ///
     /// # Errors

@@ -80,6 +80,7 @@ impl<'a> FailedOpen<'a> {
 
 /// An event that an explanation opens to find the cause, and closes at once.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Trial<'a> {
     /// The attr to open.
     pub attr: &'a Attr,

@@ -5,6 +5,7 @@ use perf_ring::{Attr, AttrFlags, Errno, Error, Hardware, Software};
 /// The event that was opened: CPU cycles, or the CPU clock where the machine or the user's permissions have
 /// no cycles.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CpuEvent<T> {
     /// The result of the successful call.
     pub value: T,
@@ -58,7 +59,12 @@ pub fn cpu_event<T, E: Into<Error>>(
     mut open: impl FnMut(&Attr) -> Result<T, E>,
 ) -> Result<CpuEvent<T>, Error> {
     let mut open = |attr: &Attr| open(attr).map_err(E::into);
-    let event = |source: Attr| Attr { kind: source.kind, config: source.config, ..*attr };
+    let event = |source: Attr| {
+        attr.with(|attr| {
+            attr.kind = source.kind;
+            attr.config = source.config;
+        })
+    };
     let cycles = event(Attr::hardware(Hardware::CPU_CYCLES));
     let refused = match open(&cycles) {
         Ok(value) => return Ok(CpuEvent { value, attr: cycles, refused: None }),

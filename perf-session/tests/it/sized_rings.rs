@@ -15,7 +15,8 @@ fn requested_size_is_mapped_if_it_fits() {
         return;
     }
     let mapped = map_largest(events(3), 1..=2).unwrap();
-    assert_eq!((mapped.rings.len(), mapped.size), (3, RingSize { data_pages: 2, asked: 2, reason: None }));
+    let RingSize { data_pages, asked, reason, .. } = mapped.size;
+    assert_eq!((mapped.rings.len(), data_pages, asked, reason), (3, 2, 2, None));
     assert_eq!(mapped.to_string(), "3 rings of 2 data pages");
     assert!(mapped.rings.iter().all(|ring| ring.data_size() == 2 * perf_session::ring::sys::page_size()));
     assert!(map_largest(events(0), 1..=2).unwrap().rings.is_empty());

@@ -14,6 +14,7 @@ const MAX_RATIO: u64 = 1032;
 
 /// The addresses and bytes of a section: returned by [`ObjectFile::section`](super::ObjectFile::section).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SectionBytes {
     /// Its addresses in the file's symbol table.
     pub addresses: Range<u64>,

@@ -31,6 +31,7 @@ struct Symbol {
 
 /// A function of the kernel: returned by [`Kallsyms::find`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelFunction<'a> {
     /// The first address.
     pub address: u64,

@@ -89,6 +89,7 @@ pub(super) type OpenSymbols = dyn FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSy
 
 /// The addresses that were looked up, by result: returned by [`Symbolizer::counts`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NameCounts {
     /// Addresses with a name.
     pub named: u64,

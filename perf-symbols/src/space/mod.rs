@@ -490,6 +490,7 @@ impl AddressSpaces {
 
 /// The contents of an [`AddressSpaces`] in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SpaceCounts {
     /// Living processes.
     pub processes: usize,

@@ -33,10 +33,20 @@ impl Errno {
     }
 }
 
-/// The errno of a failed call of rustix.
 impl From<rustix::io::Errno> for Errno {
     fn from(errno: rustix::io::Errno) -> Self {
         Self(errno.raw_os_error())
+    }
+}
+
+/// For a program that passes its errors on as errors of rustix. A number that no system call returns (not 1 to 4095), which
+/// rustix cannot hold, becomes `EIO`.
+impl From<Errno> for rustix::io::Errno {
+    fn from(errno: Errno) -> Self {
+        match errno.0 {
+            raw @ 1..=4095 => Self::from_raw_os_error(raw),
+            _ => Self::IO,
+        }
     }
 }
 
@@ -144,6 +154,17 @@ mod tests {
         let errno = Errno::from_raw_os_error(1234);
         assert_eq!(format!("{errno:?}"), "Errno(1234)");
         assert!(errno.to_string().contains("os error 1234"), "{errno}");
+    }
+
+    #[test]
+    fn every_errno_of_the_kernel_survives_the_way_to_rustix_and_back() {
+        for raw in 1..=4095 {
+            let errno = Errno::from_raw_os_error(raw);
+            assert_eq!(Errno::from(rustix::io::Errno::from(errno)), errno);
+        }
+        for raw in [i32::MIN, -1, 0, 4096, i32::MAX] {
+            assert_eq!(rustix::io::Errno::from(Errno::from_raw_os_error(raw)), rustix::io::Errno::IO);
+        }
     }
 
     #[test]

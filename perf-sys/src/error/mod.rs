@@ -10,14 +10,13 @@ pub use errno::Errno;
 ///
 /// One flat `Copy` enum. [`System`](Self::System) and [`AttrSize`](Self::AttrSize) are failed system calls;
 /// the others are found by checks of this crate. `Display` prints the call and the errno; the crate
-/// `perf-ring` adds the usual cause. `Debug` prints the same text, so that an error that `main` returns is
-/// readable. [`source`] is always `None`, because `Display` already has the whole text.
+/// `perf-ring` adds the usual cause. [`source`] is always `None`, because `Display` already has the whole text.
 ///
 /// With the feature `std`, `?` converts it into a `std::io::Error` with the kind of the errno and the same
 /// text, which has the value inside.
 ///
 /// [`source`]: core::error::Error::source
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
@@ -243,13 +242,6 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text of `Display`.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 /// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for Error {}
 
@@ -274,6 +266,13 @@ mod tests {
         let errno = rustix::io::Errno::from_raw_os_error(libc::ENOMEM);
         let text = Error::of(Call::Munmap)(errno).to_string();
         assert!(text.starts_with("munmap: ") && text.ends_with("(os error 12)"), "{text}");
+    }
+
+    #[test]
+    fn debug_prints_the_fields() {
+        let error = Error::System { call: Call::Mmap, errno: Errno::EPERM };
+        assert_eq!(format!("{error:?}"), "System { call: Mmap, errno: EPERM }");
+        assert_eq!(format!("{:?}", Error::PageCount { found: 3 }), "PageCount { found: 3 }");
     }
 
     #[test]

@@ -408,7 +408,8 @@ mod tests {
         assert!(may_overwrite_records(&sampling(kind, 0, 0b11)));
         assert!(may_overwrite_records(&sampling(Software(77), 1, 0)), "a kind of a later kernel");
         let counting = sampling(kind, 1, 0).with_period(0);
-        let tracepoint = Attr { kind: EventType::TRACEPOINT, ..sampling(kind, 1, 0) };
+        let mut tracepoint = sampling(kind, 1, 0);
+        tracepoint.kind = EventType::TRACEPOINT;
         for attr in [counting, tracepoint, sampling(kind, 0, 0), sampling(Software::CPU_CLOCK, 1, 0)] {
             assert!(!may_overwrite_records(&attr), "{attr:?}");
         }

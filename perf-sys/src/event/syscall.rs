@@ -165,7 +165,7 @@ pub(super) struct AttrArgument {
 impl AttrArgument {
     pub(super) fn new(attr: &Attr) -> Self {
         let passed_size = attr.size.min(size_of::<Attr>() as u32);
-        Self { attr: Attr { size: passed_size, ..*attr }, passed_size }
+        Self { attr: attr.with(|attr| attr.size = passed_size), passed_size }
     }
 
     pub(super) const fn as_mut(&mut self) -> &mut Attr {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn kernel_never_reads_past_the_attr() {
-        let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
+        let mut passed = AttrArgument::new(&Attr::default().with(|attr| attr.size = 4096));
         assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
     }
 

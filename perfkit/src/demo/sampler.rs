@@ -119,10 +119,11 @@ impl Sampler {
 }
 
 /// Adds the counts of one event on two CPUs.
-fn sum(count: Count, other: Option<Count>) -> Count {
+fn sum(mut count: Count, other: Option<Count>) -> Count {
     let Some(other) = other else { return count };
-    let lost = add(count.lost, other.lost);
-    Count { value: count.value.wrapping_add(other.value), lost, ..count }
+    count.value = count.value.wrapping_add(other.value);
+    count.lost = add(count.lost, other.lost);
+    count
 }
 
 fn add(one: Option<u64>, other: Option<u64>) -> Option<u64> {

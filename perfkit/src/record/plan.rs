@@ -323,12 +323,10 @@ pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
         Rate::Frequency(frequency) => attr.with_frequency(frequency),
         Rate::Period(period) => attr.with_period(period),
     };
-    let attr = Attr {
-        clockid: common.clockid,
-        sample_regs_user: common.sample_regs_user,
-        sample_stack_user: common.sample_stack_user,
-        ..attr
-    };
+    let mut attr = attr;
+    attr.clockid = common.clockid;
+    attr.sample_regs_user = common.sample_regs_user;
+    attr.sample_stack_user = common.sample_stack_user;
     attr.with_sample_type(common.sample_type).with_flags(common.flags)
 }
 
@@ -336,7 +334,10 @@ pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
 fn without_stack(common: &Attr) -> Attr {
     let stack = SampleType::CALLCHAIN | SampleType::REGS_USER | SampleType::STACK_USER;
     let attr = common.replace_sample_type(common.sample_type - stack);
-    Attr { sample_regs_user: 0, sample_stack_user: 0, ..attr }
+    attr.with(|attr| {
+        attr.sample_regs_user = 0;
+        attr.sample_stack_user = 0;
+    })
 }
 
 fn recorded(

@@ -61,7 +61,12 @@ mod tests {
 
     #[test]
     fn each_payload_is_taken_once_by_a_sample_of_its_thread_and_tracepoint() {
-        let attr = |id| Attr { kind: EventType::TRACEPOINT, config: id, ..Attr::default() };
+        let attr = |id| {
+            Attr::default().with(|attr| {
+                attr.kind = EventType::TRACEPOINT;
+                attr.config = id;
+            })
+        };
         let mut locations = Locations::new();
         let mut builder = ProfileBuilder::new();
         let name = locations.intern("x");

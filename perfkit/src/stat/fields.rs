@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn parts_are_in_front_with_their_number_of_cpus() {
         let line = |part| Row { part, ..clock() }.fields(",", Some("1.000000000"));
-        let place = CpuTopology { package: 0, die: 1, core: 2 };
+        let place = CpuTopology::new(0, 1, 2);
         for (part, expected) in [
             (Part::Cpu(3), "CPU3"),
             (Part::Core(place), "S0-D1-C2,2"),

@@ -84,7 +84,7 @@ mod tests {
             (&missing["cpu"], &missing["cgroup"], &missing["variance"]),
             (&json!("1"), &json!("web"), &json!(0.0))
         );
-        let core = row(Part::Core(CpuTopology { package: 0, die: 0, core: 1 })).json(None);
+        let core = row(Part::Core(CpuTopology::new(0, 0, 1))).json(None);
         assert_eq!((&core["core"], &core["aggregate-number"]), (&json!("S0-D0-C1"), &json!(2)));
     }
 

@@ -74,7 +74,9 @@ impl Part {
         Some(match self {
             Self::Whole => return None,
             Self::Cpu(cpu) => ("cpu", cpu.to_string()),
-            Self::Core(CpuTopology { package, die, core }) => ("core", format!("S{package}-D{die}-C{core}")),
+            Self::Core(CpuTopology { package, die, core, .. }) => {
+                ("core", format!("S{package}-D{die}-C{core}"))
+            }
             Self::Die(package, die) => ("die", format!("S{package}-D{die}")),
             Self::Socket(package) => ("socket", format!("S{package}")),
             Self::Thread(tid, comm) => ("thread", format!("{comm}-{tid}")),

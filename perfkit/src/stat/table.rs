@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn parts_are_in_front() {
-        let core = |core| Part::Core(CpuTopology { package: 0, die: 0, core });
+        let core = |core| Part::Core(CpuTopology::new(0, 0, core));
         let rows = [
             Row { part: core(1), cpus: 2, ..row("faults", "", 7.0) },
             Row { part: core(11), cpus: 1, ..row("faults", "", 10.0) },

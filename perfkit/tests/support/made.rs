@@ -40,7 +40,8 @@ impl Made {
         let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU;
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD | more);
         let attr = attr.with_period(1000).with_flags(AttrFlags::SAMPLE_ID_ALL);
-        let attr = Attr { sample_regs_user: 1, ..attr };
+        let mut attr = attr;
+        attr.sample_regs_user = 1;
         Self::of_events(attr, vec![RecordedEvent::new(attr, name).with_ids([1])])
     }
 
@@ -62,7 +63,8 @@ impl Made {
         let attr = attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID);
         let event = |(id, &(name, software)): (u64, &(&str, Software))| {
             let period = if id == 1 { 1000 } else { 0 };
-            let attr = Attr { config: software.0, ..attr.with_period(period) };
+            let mut attr = attr.with_period(period);
+            attr.config = software.0;
             RecordedEvent::new(attr, name).with_ids([id])
         };
         Self::of_events(attr, (1..).zip(events).map(event).collect())

@@ -23,10 +23,10 @@ use crate::ring::Ring;
 /// # fn main() -> perf_ring::Result<()> {
 /// let off = |event| Attr::software(event).with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
 /// let (clock, faults) = (off(Software::TASK_CLOCK), off(Software::PAGE_FAULTS));
-/// let mut group = match Group::open(&clock, &[faults], Target::calling_thread()) {
-///     Ok(group) => group,
-///     Err(refused) => return Ok(println!("{refused}")),
-/// };
+/// # if Group::open(&clock, &[faults], Target::calling_thread()).is_err() {
+/// #     return Ok(()); // not permitted here
+/// # }
+/// let mut group = Group::open(&clock, &[faults], Target::calling_thread())?;
 /// let (text, counts) = group.measure(|| "work".repeat(100_000))?;
 /// println!("{counts}");
 /// # drop(text);
@@ -108,10 +108,10 @@ impl Group {
     ///         .with_flags(AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL | AttrFlags::EXCLUDE_KERNEL)
     /// };
     /// let (clock, faults) = (sampled(Software::CPU_CLOCK, 1_000_000), sampled(Software::PAGE_FAULTS, 1));
-    /// let mut group = match Group::open(&clock, &[faults], Target::calling_thread()) {
-    ///     Ok(group) => group,
-    ///     Err(refused) => return Ok(println!("{refused}")),
-    /// };
+    /// # if Group::open(&clock, &[faults], Target::calling_thread()).is_err() {
+    /// #     return Ok(()); // not permitted here
+    /// # }
+    /// let mut group = Group::open(&clock, &[faults], Target::calling_thread())?;
     /// let mut ring = group.map_ring(16)?;
     /// let mut table = [group.leader(), &group.members()[0]]
     ///     .map(|event| (event.id().unwrap_or(0), SampleLayout::new(event.attr())));
@@ -232,8 +232,11 @@ impl<'g> GroupCount<'g> {
         let Self { now, before, .. } = *self;
         let mut earlier = before.map(|before| (before, before.iter()));
         let counts = now.iter().map(move |entry| {
-            let of_now = Count::new(&now, entry);
-            match earlier.as_mut().and_then(|(values, entries)| Some(Count::new(values, entries.next()?))) {
+            let of_now = Count::from_entry(&now, entry);
+            match earlier
+                .as_mut()
+                .and_then(|(values, entries)| Some(Count::from_entry(values, entries.next()?)))
+            {
                 Some(before) => of_now.since(&before),
                 None => of_now,
             }

@@ -24,12 +24,13 @@ pub use rdpmc_counter::RdpmcCounter;
 /// use perf_decode::Scaled;
 /// use perf_ring::Count;
 ///
-/// let (time_enabled, time_running) = (Some(80), Some(40));
-/// let count = Count { value: 1000, time_enabled, time_running, ..Count::default() };
+/// let mut count = Count::new(1000);
+/// (count.time_enabled, count.time_running) = (Some(80), Some(40));
 /// assert_eq!(count.scaled(), Scaled::Estimate(2000));
 /// assert_eq!(count.to_string(), "~2000  ran 50.0 %");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Count {
     /// The number of events, or ns of a clock, counted while the event ran. Not scaled.
     pub value: u64,
@@ -45,8 +46,13 @@ pub struct Count {
 }
 
 impl Count {
-    /// Returns the count of one entry of `values`.
-    fn new(values: &ReadValues<'_>, entry: ReadEntry) -> Self {
+    /// Returns a count of `value` whose other fields are unknown.
+    pub const fn new(value: u64) -> Self {
+        Self { value, time_enabled: None, time_running: None, id: None, lost: None }
+    }
+
+    /// Returns the count of one entry of `values`, which [`read_values`](crate::read_values) returns.
+    pub fn from_entry(values: &ReadValues<'_>, entry: ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         Self { value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }
@@ -143,7 +149,7 @@ impl Count {
         let mut words = [0; MAX_WORDS];
         let values = read_values(event, &mut words)?;
         let entry = values.iter().next().ok_or(Error::ReadLength { needed: 8, found: 0 })?;
-        Ok(Self::new(&values, entry))
+        Ok(Self::from_entry(&values, entry))
     }
 
     /// Enables `event`, runs `work`, disables the event, and returns the result of `work` and the
@@ -159,10 +165,10 @@ impl Count {
     /// # fn main() -> perf_ring::Result<()> {
     /// let faults = Attr::software(Software::PAGE_FAULTS)
     ///     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
-    /// let event = match Event::open(&faults, Target::calling_thread()) {
-    ///     Ok(event) => event,
-    ///     Err(refused) => return Ok(println!("{refused}")),
-    /// };
+    /// # if Event::open(&faults, Target::calling_thread()).is_err() {
+    /// #     return Ok(()); // not permitted here
+    /// # }
+    /// let event = Event::open(&faults, Target::calling_thread())?;
     /// let (memory, count) = Count::measure(&event, || vec![1_u8; 1 << 20])?;
     /// println!("{count}  {event}"); // 256  PAGE_FAULTS
     /// # drop(memory);

@@ -5,14 +5,17 @@ use perf_decode::Error as Framing;
 use perf_sys::{Call, Errno};
 
 mod refused;
+mod report;
 
 use crate::hint::hint;
 pub use refused::Refused;
+pub use report::Report;
+use report::chain;
 
 /// An error of a call of this crate: of a system call, of a decoder, or of the use of a ring or a count.
 ///
 /// `Display` prints an error of a system call with its [usual cause](Self::hint); `perf_session::explain` finds the
-/// one of this event and machine. `Debug` prints the same text, so that an error that `main` returns is readable.
+/// one of this event and machine. `Debug` prints the fields; a `main` that returns [`Report`](crate::Report) prints the text.
 /// [`source`] is always `None`, so that a chain of errors prints each text once.
 ///
 /// The functions of [`Event`](crate::Event) return [`sys::Error`](crate::sys::Error), which has no cause. `?` converts
@@ -52,7 +55,7 @@ pub use refused::Refused;
 ///
 /// [`source`]: core::error::Error::source
 /// [`Result`]: crate::Result
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed, or `perf-sys` refused its arguments or its mapping.
@@ -124,6 +127,39 @@ impl Error {
         self.sys().and_then(hint)
     }
 
+    /// Returns the error of this crate, of `perf-sys` or of the decoder in `error` or its sources, as `?` converts it.
+    ///
+    /// It is the handler's side of `?` into `Box<dyn Error>`, which keeps the type of each call: [`Refused`], the errors of
+    /// [`sys`](crate::sys) and [`decode`](crate::decode), this one, or one of them inside a [`std::io::Error`].
+    ///
+    /// ```
+    /// use perf_ring::{Attr, Errno, Error, Event, Ring, Software, Target};
+    ///
+    /// fn map(data_pages: usize) -> Result<Ring, Box<dyn std::error::Error>> {
+    ///     let event = Event::open(&Attr::software(Software::DUMMY), Target::calling_thread())?; // a sys::Error
+    ///     Ok(Ring::map(event, data_pages)?) // a Refused<Arc<Event>>
+    /// }
+    ///
+    /// if let Err(error) = map(1 << 20) {
+    ///     match Error::find(&*error).and_then(|error| error.errno()) {
+    ///         Some(Errno::EPERM | Errno::ENOMEM) => println!("use fewer pages"),
+    ///         _ => println!("{error}"),
+    ///     }
+    /// }
+    /// ```
+    pub fn find(error: &(dyn core::error::Error + 'static)) -> Option<Self> {
+        chain(error).find_map(|error| {
+            // The sources of such an error do not have the error that it was made of.
+            if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+                return Self::find(inner);
+            }
+            let this = error.downcast_ref().copied();
+            let of_sys = || error.downcast_ref().copied().map(Self::Sys);
+            let of_decoder = || error.downcast_ref().copied().map(Self::Decode);
+            this.or_else(of_sys).or_else(of_decoder)
+        })
+    }
+
     /// Returns a closure for `map_err` after a rustix function that makes `call`.
     pub(crate) fn of(call: Call) -> impl Fn(rustix::io::Errno) -> Self {
         move |errno| Self::Sys(perf_sys::Error::System { call, errno: errno.into() })
@@ -176,13 +212,6 @@ impl fmt::Display for Error {
                 write!(f, "events of one ring: {error}; set IDENTIFIER and SAMPLE_ID_ALL on each of them")
             }
         }
-    }
-}
-
-/// The text of `Display`.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

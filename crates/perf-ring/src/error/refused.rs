@@ -9,25 +9,30 @@ use super::{Error, Result};
 /// For example [`Ring::map`](crate::Ring::map) returns the event with the error, so that a smaller ring can be tried.
 /// `?` drops the value and converts this into the error or an [`io::Error`].
 ///
-/// In a function that returns `Box<dyn Error>`, `?` boxes this type itself.
-/// [`source`](core::error::Error::source) is `None`, because a chain of errors would print the text twice:
-/// downcast the box to this type.
+/// `Display` says only that the value was returned. The reason is the field [`error`](Self::error), which is also the
+/// [`source`](core::error::Error::source): a reporter of chains, such as [`Report`](crate::Report) or `{:#}` of `anyhow`, prints each
+/// text once. So `?` into `Box<dyn Error>` leaves an error in whose sources a handler finds the type of this crate's
+/// errors, whatever value the call took. [`Error::find`] is this loop, for the other calls too:
 ///
 /// ```
-/// use std::sync::Arc;
-///
-/// use perf_ring::{Attr, Errno, Event, Refused, Ring, Software, Target};
+/// use perf_ring::{Attr, Event, Report, Ring, Software, Target};
 ///
 /// fn map() -> Result<Ring, Box<dyn std::error::Error>> {
-///     Ok(Ring::map(Event::open(&Attr::software(Software::DUMMY), Target::calling_thread())?, 1 << 20)?)
+///     Ok(Ring::map(Event::open(&Attr::software(Software::DUMMY), Target::calling_thread())?, 3)?)
 /// }
 ///
-/// if let Err(error) = map() {
-///     match error.downcast_ref::<Refused<Arc<Event>>>().and_then(|refused| refused.error.errno()) {
-///         Some(Errno::EPERM | Errno::ENOMEM) => println!("use fewer pages: {error}"),
-///         _ => println!("{error}"),
+/// let error = map().unwrap_err();
+/// let mut cause = Some(&*error);
+/// while let Some(error) = cause {
+///     if let Some(error) = error.downcast_ref::<perf_ring::Error>() {
+///         assert_eq!(error, &perf_ring::sys::Error::PageCount { found: 3 });
 ///     }
+///     cause = error.source();
 /// }
+/// let text = Report::from(error).to_string();
+/// # if !text.contains("perf_event_open") { // not permitted here
+/// assert!(text.ends_with("data pages of a ring: expected a power of two that fits into memory, found 3"));
+/// # }
 /// ```
 pub struct Refused<T, E = Error> {
     /// The reason.
@@ -49,21 +54,25 @@ impl<T> Refused<T> {
     }
 }
 
-impl<T, E: fmt::Display> fmt::Display for Refused<T, E> {
+/// The text of the error is in the source.
+impl<T, E> fmt::Display for Refused<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
+        f.write_str("the call failed and returned its argument")
     }
 }
 
-/// The text of `Display`.
-impl<T, E: fmt::Display> fmt::Debug for Refused<T, E> {
+/// The error, not the value.
+impl<T, E: fmt::Debug> fmt::Debug for Refused<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
+        f.debug_struct("Refused").field("error", &self.error).finish_non_exhaustive()
     }
 }
 
-/// `source` is `None`: `Display` already has the whole text.
-impl<T, E: fmt::Display> StdError for Refused<T, E> {}
+impl<T, E: StdError + 'static> StdError for Refused<T, E> {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.error)
+    }
+}
 
 impl<T> From<Refused<T>> for Error {
     fn from(refused: Refused<T>) -> Self {
@@ -93,10 +102,27 @@ mod tests {
     #[test]
     fn chain_prints_the_text_of_the_error_once() {
         let boxed: Box<dyn StdError> = refused().into();
-        assert_eq!(boxed.to_string(), REFUSED.to_string());
-        assert_eq!(format!("{boxed:?}"), REFUSED.to_string());
-        assert!(boxed.source().is_none());
-        assert_eq!(boxed.downcast_ref::<Refused<String>>().unwrap().error, REFUSED);
+        assert!(!boxed.to_string().contains(&REFUSED.to_string()));
+        let source = boxed.source().unwrap();
+        assert_eq!(source.to_string(), REFUSED.to_string());
+        assert!(source.source().is_none());
+    }
+
+    #[test]
+    fn boxed_error_has_one_type_in_its_sources_whatever_the_call_took() {
+        let of_a_text: Box<dyn StdError> = refused().into();
+        let of_a_number: Box<dyn StdError> = Refused { error: REFUSED, value: 7 }.into();
+        for boxed in [of_a_text, of_a_number] {
+            assert_eq!(boxed.source().unwrap().downcast_ref::<Error>(), Some(&REFUSED));
+        }
+    }
+
+    #[test]
+    fn debug_prints_the_error_and_not_the_value() {
+        assert_eq!(
+            format!("{:?}", refused()),
+            "Refused { error: Sys(System { call: Mmap, errno: EPERM }), .. }"
+        );
     }
 
     #[test]

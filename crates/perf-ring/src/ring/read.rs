@@ -327,6 +327,7 @@ fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> 
 /// there to the kernel's position are skipped, so that the next batch starts with records that the
 /// kernel writes later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SkippedBytes {
     /// Number of times that bytes were skipped.
     pub count: u64,

@@ -12,14 +12,12 @@ fn load(prog_type: BpfProgType, result: i32) -> Result<OwnedFd, Errno> {
         BpfInsn::new(0xb7, 0, 0, 0, result), // mov r0, result
         BpfInsn::new(0x95, 0, 0, 0, 0),      // exit
     ];
-    let load = BpfProgLoad {
-        prog_type,
-        insn_cnt: code.len() as u32,
-        insns: code.as_ptr().expose_provenance() as u64,
-        license: c"GPL".as_ptr().expose_provenance() as u64,
-        prog_name: *b"perf_sys_test\0\0\0",
-        ..BpfProgLoad::default()
-    };
+    let mut load = BpfProgLoad::new();
+    load.prog_type = prog_type;
+    load.insn_cnt = code.len() as u32;
+    load.insns = code.as_ptr().expose_provenance() as u64;
+    load.license = c"GPL".as_ptr().expose_provenance() as u64;
+    load.prog_name = *b"perf_sys_test\0\0\0";
     // SAFETY: the kernel reads the argument, and the instructions and the string that it points to.
     let fd =
         unsafe { libc::syscall(libc::SYS_bpf, BpfCmd::PROG_LOAD.0, &raw const load, size_of_val(&load)) };

@@ -82,13 +82,11 @@ fn load(map: BorrowedFd<'_>) -> io::Result<OwnedFd> {
         BpfInsn::new(0xb7, 0, 0, 0, 1),               // r0 = 1
         BpfInsn::new(0x95, 0, 0, 0, 0),               // exit
     ];
-    let load = BpfProgLoad {
-        prog_type: BpfProgType::TRACEPOINT,
-        insn_cnt: code.len() as u32,
-        insns: address(code.as_ptr()),
-        license: address(c"GPL".as_ptr()),
-        ..BpfProgLoad::default()
-    };
+    let mut load = BpfProgLoad::new();
+    load.prog_type = BpfProgType::TRACEPOINT;
+    load.insn_cnt = code.len() as u32;
+    load.insns = address(code.as_ptr());
+    load.license = address(c"GPL".as_ptr());
     bpf_fd(BpfCmd::PROG_LOAD, &load)
 }
 
@@ -98,13 +96,11 @@ fn records_of_a_program_arrive_in_the_ring_of_their_cpu() {
     let Some(event) = own(&attr) else { return };
     let possible = read_to_string("/sys/devices/system/cpu/possible").unwrap();
     let last: u32 = possible.trim().rsplit(['-', ',']).next().unwrap().parse().unwrap();
-    let create = BpfMapCreate {
-        map_type: BpfMapType::PERF_EVENT_ARRAY,
-        key_size: 4,
-        value_size: 4,
-        max_entries: last + 1,
-        ..BpfMapCreate::default()
-    };
+    let mut create = BpfMapCreate::new();
+    create.map_type = BpfMapType::PERF_EVENT_ARRAY;
+    create.key_size = 4;
+    create.value_size = 4;
+    create.max_entries = last + 1;
     let map = match bpf_fd(BpfCmd::MAP_CREATE, &create) {
         Ok(map) => map,
         Err(error) => return skip(format_args!("BPF_MAP_CREATE: {error}")),
@@ -112,7 +108,10 @@ fn records_of_a_program_arrive_in_the_ring_of_their_cpu() {
     let program = load(map.as_fd()).unwrap();
     let update = |cpu: u32, value: RawFd| {
         let (key, value) = (address(&raw const cpu), address(&raw const value));
-        let elem = BpfMapElem { map_fd: map.as_raw_fd().unsigned_abs(), key, value, ..BpfMapElem::default() };
+        let mut elem = BpfMapElem::new();
+        elem.map_fd = map.as_raw_fd().unsigned_abs();
+        elem.key = key;
+        elem.value = value;
         bpf(BpfCmd::MAP_UPDATE_ELEM, &elem).map(drop)
     };
     let online = on_each_cpu(|cpu| Event::open(&ATTR, Target::cpu(cpu))).unwrap();

@@ -137,7 +137,8 @@ fn fd_no_group_opens_a_separate_event() {
 
 #[test]
 fn fd_output_redirects_to_the_ring_of_the_descriptor() {
-    let dummy = Attr { config: Software::DUMMY.0, ..switches() };
+    let mut dummy = switches();
+    dummy.config = Software::DUMMY.0;
     let Some(event) = own(&dummy) else { return };
     let flags = OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP;
     let refused = OpenOptions::new().leader(&event).flags(flags).open(&switches(), Target::calling_thread());

@@ -35,7 +35,8 @@ fn a_period_can_be_changed() {
 fn output_is_redirected_to_another_ring_and_back() {
     let attr = switches().with_sample_type(SampleType::ID);
     let Some(redirected) = own(&attr) else { return };
-    let dummy = Attr { config: Software::DUMMY.0, ..attr };
+    let mut dummy = attr;
+    dummy.config = Software::DUMMY.0;
     let mut ring = Ring::map(Event::open(&dummy, Target::calling_thread()).unwrap(), 1).unwrap();
     redirected.set_output(Some(ring.event())).unwrap();
     redirected.enable().unwrap();

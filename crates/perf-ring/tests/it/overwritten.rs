@@ -121,7 +121,8 @@ fn record_of_a_sorted_drain_stays_as_it_is_while_another_process_samples_other_r
     // Of several sizes, so that the space which is left in the page is too short for one of them.
     for registers in [0x7f, 0xff, 0x1ff, 0x3ff, 0x7ff, 0xfff] {
         let attr = faults(registers);
-        let attr = Attr { sample_type: attr.sample_type | SampleType::TIME, ..attr };
+        let mut attr = attr;
+        attr.sample_type |= SampleType::TIME;
         let Some(mut ring) = own_ring(&attr, 1) else { return };
         ring.event().enable().unwrap();
         nearly_fill(&mut ring);

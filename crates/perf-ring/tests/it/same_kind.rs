@@ -38,7 +38,8 @@ fn plain() -> Attr {
 
 /// Returns [`plain`] with a field that the kernel adds to the samples of both.
 fn enlarging() -> [(&'static str, Attr); 3] {
-    let callchain = Attr { sample_type: plain().sample_type | SampleType::CALLCHAIN, ..plain() };
+    let mut callchain = plain();
+    callchain.sample_type = plain().sample_type | SampleType::CALLCHAIN;
     [
         ("callchain", callchain),
         ("stack", plain().with_stack_user(StackSize::new(256).unwrap())),

@@ -7,7 +7,8 @@ use crate::prelude::*;
 /// Returns the attr with the flags and fields that a shared ring needs, and `more` fields.
 fn shared(attr: Attr, more: SampleType) -> Attr {
     let fields = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME;
-    Attr { sample_type: fields | more, ..attr }.with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED)
+    attr.with(|attr| attr.sample_type = fields | more)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED)
 }
 
 fn with_layout(event: &Event) -> (u64, SampleLayout) {

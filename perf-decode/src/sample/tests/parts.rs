@@ -118,7 +118,8 @@ fn empty_stack_has_no_dyn_size() {
 /// The parts of a sample with registers and an empty stack, each word a different number.
 fn after_stack(wanted: SampleType) -> (Attr, SampleBuilder) {
     let attr = event(SampleType::REGS_USER | SampleType::STACK_USER | wanted);
-    let attr = Attr { sample_regs_intr: 0b11, ..attr.with_regs_user(1) };
+    let mut attr = attr.with_regs_user(1);
+    attr.sample_regs_intr = 0b11;
     let sample = SampleBuilder::new(&attr)
         .regs_user(2, &[7])
         .weight(20)

@@ -9,8 +9,8 @@ mod sample;
 mod trailer;
 mod values;
 
+use alloc::vec::Vec;
 use perf_abi::{Attr, Misc, RecordType};
-use std::vec::Vec;
 
 pub use ring::{STALE, ring};
 pub use sample::SampleBuilder;

@@ -1,6 +1,6 @@
 //! Records in a ring.
 
-use std::vec::Vec;
+use alloc::vec::Vec;
 
 /// The word in the unwritten parts of a ring. As a header it has an unknown kind and an unaligned
 /// size of 42405 bytes, so that reading it is an error.
@@ -20,7 +20,7 @@ pub const STALE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 /// assert_eq!((tail, head), (56, 80));
 /// ```
 pub fn ring(records: &[Vec<u64>], data_words: usize, start: u64) -> (Vec<u64>, u64, u64) {
-    let mut data = std::vec![STALE; data_words];
+    let mut data = alloc::vec![STALE; data_words];
     let mut head = start;
     for word in records.iter().flatten() {
         let index = (head / 8).checked_rem(data_words as u64).and_then(|index| usize::try_from(index).ok());

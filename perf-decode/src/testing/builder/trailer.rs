@@ -1,7 +1,7 @@
 //! The `sample_id` trailer.
 
+use alloc::vec::Vec;
 use perf_abi::{Attr, AttrFlags, SampleType};
-use std::vec::Vec;
 
 use crate::schema::{TRAILER, recorded};
 

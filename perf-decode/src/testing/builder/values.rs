@@ -1,7 +1,7 @@
 //! Counts as in read(2), READ records and the READ field of samples.
 
+use alloc::vec::Vec;
 use perf_abi::ReadFormat;
-use std::vec::Vec;
 
 /// The count of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

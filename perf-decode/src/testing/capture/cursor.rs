@@ -1,6 +1,6 @@
 //! Bounds-checked reading of a byte slice from its start.
 
-use std::vec::Vec;
+use alloc::vec::Vec;
 
 use super::Error;
 

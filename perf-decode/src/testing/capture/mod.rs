@@ -18,8 +18,8 @@
 //! assert_eq!(Capture::parse(b"PERFRNG1").unwrap_err(), truncated);
 //! ```
 
+use alloc::{string::String, vec::Vec};
 use perf_abi::Attr;
-use std::{string::String, vec::Vec};
 
 use crate::ReadValues;
 

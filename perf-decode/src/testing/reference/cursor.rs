@@ -1,6 +1,7 @@
 //! The cursor: takes bytes off the front of a slice and collects the named values.
 
-use std::{cell::RefCell, format, rc::Rc, string::String, vec::Vec};
+use alloc::{format, rc::Rc, string::String, vec::Vec};
+use core::cell::RefCell;
 
 use super::{Fields, Refusal, Value};
 

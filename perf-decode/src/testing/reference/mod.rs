@@ -24,8 +24,8 @@ mod parts;
 mod sample;
 mod value;
 
+use alloc::{string::String, vec::Vec};
 use perf_abi::{Attr, RecordType};
-use std::{string::String, vec::Vec};
 
 use cursor::{Cursor, Number};
 pub use value::{Fields, Value, find};
@@ -138,7 +138,7 @@ fn decode_bytes(bytes: &[u8], attr: &Attr) -> Result<(Reference, Vec<Number>), R
     if usize::from(size) != bytes.len() {
         return Err(Refusal {
             field: "size",
-            why: std::format!("header says {size} bytes, the record has {}", bytes.len()),
+            why: alloc::format!("header says {size} bytes, the record has {}", bytes.len()),
         });
     }
     let body = header.with(header.remaining());
@@ -151,7 +151,7 @@ fn decode_bytes(bytes: &[u8], attr: &Attr) -> Result<(Reference, Vec<Number>), R
             (sample.into_fields(), Fields::new(), trailing)
         }
         kind if (1..=RecordType::LAST.0).contains(&kind.0) => other::decode(kind, misc, body, attr)?,
-        _ => (std::vec![("raw", Value::Bytes(body.remaining().to_vec()))], Fields::new(), 0),
+        _ => (alloc::vec![("raw", Value::Bytes(body.remaining().to_vec()))], Fields::new(), 0),
     };
     numbers.extend(header.numbers());
     Ok((Reference { kind, misc, size, fields, trailer, trailing, is_truncated }, numbers))

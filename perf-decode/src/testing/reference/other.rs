@@ -1,7 +1,7 @@
 //! All kinds but SAMPLE: a body and, with `sample_id_all`, a trailer.
 
+use alloc::{format, vec::Vec};
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, RecordType, SampleType};
-use std::{format, vec::Vec};
 
 use super::cursor::{Cursor, refuse};
 use super::parts::read_values;
@@ -135,7 +135,7 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
             for _ in 0..nr {
                 let dev = c.read_u64("namespaces")?;
                 let ino = c.read_u64("namespaces")?;
-                namespaces.push(Value::map(std::vec![("dev", dev.into()), ("ino", ino.into())]));
+                namespaces.push(Value::map(alloc::vec![("dev", dev.into()), ("ino", ino.into())]));
             }
             c.keep("namespaces", Value::List(namespaces));
             Ok(())

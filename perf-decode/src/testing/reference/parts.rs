@@ -1,7 +1,7 @@
 //! Fields of more than one word, each preceded by its count or its ABI.
 
+use alloc::{format, string::ToString, vec::Vec};
 use perf_abi::ReadFormat;
-use std::{format, string::ToString, vec::Vec};
 
 use super::cursor::{Cursor, refuse};
 use super::{Fields, Refusal, Value};

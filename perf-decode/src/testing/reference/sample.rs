@@ -1,7 +1,7 @@
 //! SAMPLE, in the order of the comment in `linux/perf_event.h`.
 
+use alloc::format;
 use perf_abi::{Attr, BranchSampleType, ReadFormat, SampleType};
-use std::format;
 
 use super::cursor::{Cursor, refuse};
 use super::parts::{BranchParts, aligned_bytes, read_branches, read_values, registers, stack};

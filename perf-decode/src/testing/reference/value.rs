@@ -1,6 +1,6 @@
 //! The tree a record is decoded into.
 
-use std::{string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 /// Named values in the order of the record.
 pub type Fields = Vec<(&'static str, Value)>;

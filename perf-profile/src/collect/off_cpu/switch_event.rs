@@ -122,7 +122,12 @@ mod tests {
         assert!(SwitchEvent::new(&Attr::software(Software::CPU_CLOCK).with_period(1), None).is_none());
         let text = "name: sched_waking\nID: 7\nformat:\n\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n";
         let format = Format::parse(text).unwrap();
-        let attr = Attr { kind: EventType::TRACEPOINT, config: 7, ..Attr::default() }.with_period(1);
+        let attr = Attr::default()
+            .with(|attr| {
+                attr.kind = EventType::TRACEPOINT;
+                attr.config = 7;
+            })
+            .with_period(1);
         let event = SwitchEvent::new(&attr, Some(&format)).unwrap();
         assert!(event.is_wakeup() && !event.has_wakers());
         assert!(SwitchEvent::new(&attr, None).is_none());

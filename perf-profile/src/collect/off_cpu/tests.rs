@@ -34,7 +34,13 @@ enum Step {
 
 fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
     let fields = fields | SampleType::TID | SampleType::TIME;
-    let attr = Attr { kind, config, ..Attr::default() }.with_sample_type(fields).with_period(1);
+    let attr = Attr::default()
+        .with(|attr| {
+            attr.kind = kind;
+            attr.config = config;
+        })
+        .with_sample_type(fields)
+        .with_period(1);
     attr.with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 

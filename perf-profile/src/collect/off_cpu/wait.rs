@@ -83,6 +83,7 @@ pub struct Wakeup<T> {
 
 /// The thread that woke another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Waker<T> {
     /// The process of the waker.
     pub pid: u32,

@@ -109,7 +109,7 @@ mod tests {
         let user = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
         assert_eq!(name_of(&user), "mem:0x1000/4:rw:u");
         assert_eq!(
-            name_of(&Attr { bp_type: BreakpointType(8), ..attr }),
+            name_of(&attr.with(|attr| attr.bp_type = BreakpointType(8))),
             "5:0x0/config1=0x1000,config2=0x4/"
         );
     }
@@ -145,11 +145,15 @@ mod tests {
             ];
             let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(AttrFlags::empty(), |all, (_, it)| all | *it);
             let [config1, config2, config3, config4] = words;
-            let mut attr = Attr { config1, config2, config3, config4, ..Attr::new(EventType(kind), config) }
+            let mut attr = Attr::new(EventType(kind), config)
+                .with_config1(config1)
+                .with_config2(config2)
+                .with_config3(config3)
+                .with_config4(config4)
                 .with_flags(flags)
                 .with_precise_ip(Skid::from_level(skid).unwrap());
             if attr.kind == EventType::BREAKPOINT {
-                attr = Attr { bp_type: BreakpointType(access), config: 0, config3: 0, config4: 0, ..attr };
+                attr = attr.with(|attr| { attr.bp_type = BreakpointType(access); attr.config = 0; attr.config3 = 0; attr.config4 = 0; });
             }
             prop_assert_eq!(numbers(&again(&attr)), numbers(&attr));
         }

@@ -14,7 +14,7 @@ use crate::system::FileError;
 ///   instructions,cyclse:u
 ///                ^
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ParseError(Box<Details>);
 
 #[derive(Clone, Debug)]

@@ -155,7 +155,8 @@ impl Builder<'_> {
     fn finish(self, terms: &[PmuTerm<'_>]) -> EventSpec {
         let Self { pmu, bits: [config, config1, config2, config3, config4], general, event } = self;
         let attr = general.attr;
-        let attr = Attr { config: attr.config | config, ..attr }
+        let attr = attr
+            .with(|attr| attr.config |= config)
             .with_config1(attr.config1 | config1)
             .with_config2(attr.config2 | config2)
             .with_config3(attr.config3 | config3)

@@ -7,7 +7,7 @@ use crate::system::FileError;
 use crate::system::excerpt;
 
 /// The reason why an event of a PMU cannot be described.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PmuError {
     /// A file cannot be read or is malformed.
@@ -57,7 +57,7 @@ impl std::error::Error for PmuError {}
 into_std!(PmuError, InvalidInput);
 
 /// A term that a PMU does not take: which one of the list, and the reason.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermError {
     pub(super) pmu: Arc<str>,
     pub(super) index: usize,

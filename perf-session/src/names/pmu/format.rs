@@ -77,7 +77,8 @@ impl ConfigField {
 }
 
 /// The error of a text that is not a field of an attr such as `config:0-7,32-35`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConfigFieldError {
     /// The text that was expected.
     pub expected: &'static str,

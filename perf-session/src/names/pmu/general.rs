@@ -43,7 +43,10 @@ impl General {
         let yes = || at_most(1, "0 or 1").map(|number| number == 1);
         let attr = self.attr;
         self.attr = match name {
-            "config" => Attr { config: number()?, ..attr },
+            "config" => {
+                let config = number()?;
+                attr.with(|attr| attr.config = config)
+            }
             "config1" => attr.with_config1(number()?),
             "config2" => attr.with_config2(number()?),
             "config3" => attr.with_config3(number()?),
@@ -157,7 +160,7 @@ pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
 pub(super) fn with_stack_size(attr: Attr, bytes: u64) -> Option<Attr> {
     let stack = StackSize::new(u32::try_from(bytes).ok()?)?;
     // Without the sample field, which `call-graph=dwarf` sets: the two terms may have any order.
-    Some(Attr { sample_stack_user: stack.bytes(), ..attr })
+    Some(attr.with(|attr| attr.sample_stack_user = stack.bytes()))
 }
 
 /// Returns the attr with the branches of these names, which are separated by commas. `None` for an unknown

@@ -49,7 +49,7 @@ impl fmt::Display for PmuTerm<'_> {
 }
 
 /// A text that is no list of terms.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PmuTermError {
     found: String,
 }

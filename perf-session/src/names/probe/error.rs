@@ -11,7 +11,7 @@ use crate::system::FileError;
 use crate::system::excerpt;
 
 /// The reason why a probe cannot be described.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ProbeError {
     /// The name cannot be that of a kernel function.

@@ -260,7 +260,7 @@ fn on(pmu: &Pmu, spec: EventSpec) -> EventSpec {
     // The upper half of a generic event's `config` selects the PMU. A raw code may use these bits itself, so that
     // it takes the type of the PMU.
     let spec = spec.with_pmu(pmu.name()).map_attr(|attr| match attr.kind {
-        EventType::RAW => Attr { kind: pmu.kind(), ..attr },
+        EventType::RAW => attr.with(|attr| attr.kind = pmu.kind()),
         _ => attr.with_hybrid_pmu(pmu.kind().0),
     });
     match pmu.cpus() {

@@ -284,7 +284,7 @@ impl fmt::Debug for Tracepoint {
 }
 
 /// The reason why a tracepoint cannot be described.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TracefsError {
     /// tracefs is at none of its mount points.

@@ -21,6 +21,7 @@ use std::fmt;
 /// assert_eq!(ipc.map(ToString::to_string), Some("1.50 insn per cycle".to_owned()));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Metric {
     /// Index of the event that it belongs to, in the order of the options.
     pub event: usize,

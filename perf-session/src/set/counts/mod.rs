@@ -43,6 +43,7 @@ pub struct EventCounts {
 
 /// The count of one event of a CPU or thread, on one PMU.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScopeCount {
     /// The thread or CPU.
     pub scope: Scope,
@@ -67,8 +68,7 @@ impl Counts {
             let mut counts = EventCounts::named(&event.name().into());
             if let Some(spec) = event.specs().first() {
                 counts.describe(spec, None);
-                let count = Count { value, ..Count::default() };
-                counts.scopes.push(ScopeCount::new(Scope::default(), spec, Some(count)));
+                counts.scopes.push(ScopeCount::new(Scope::default(), spec, Some(Count::new(value))));
             }
             counts
         };

@@ -173,8 +173,10 @@ mod tests {
     }
 
     fn count(value: u64, times: (u64, u64), lost: u64) -> Count {
-        let (time_enabled, time_running) = (Some(times.0), Some(times.1));
-        Count { value, time_enabled, time_running, id: None, lost: Some(lost) }
+        let mut count = Count::new(value);
+        (count.time_enabled, count.time_running) = (Some(times.0), Some(times.1));
+        count.lost = Some(lost);
+        count
     }
 
     #[test]

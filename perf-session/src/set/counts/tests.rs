@@ -1,8 +1,10 @@
 use super::*;
 
 fn count(value: u64, enabled: u64, running: u64) -> Count {
-    let (time_enabled, time_running) = (Some(enabled), Some(running));
-    Count { value, time_enabled, time_running, id: None, lost: Some(1) }
+    let mut count = Count::new(value);
+    (count.time_enabled, count.time_running) = (Some(enabled), Some(running));
+    count.lost = Some(1);
+    count
 }
 
 fn at(scope: Scope, pmu: &str, count: Count) -> ScopeCount {

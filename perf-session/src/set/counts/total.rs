@@ -8,13 +8,11 @@ use super::ScopeCount;
 /// Returns the sum of two counts of one event.
 pub(super) fn add(one: &Count, other: &Count) -> Count {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
-    Count {
-        value: one.value.wrapping_add(other.value),
-        time_enabled: sum(one.time_enabled, other.time_enabled),
-        time_running: sum(one.time_running, other.time_running),
-        id: None,
-        lost: sum(one.lost, other.lost),
-    }
+    let mut count = Count::new(one.value.wrapping_add(other.value));
+    count.time_enabled = sum(one.time_enabled, other.time_enabled);
+    count.time_running = sum(one.time_running, other.time_running);
+    count.lost = sum(one.lost, other.lost);
+    count
 }
 
 /// Returns one count for each CPU, and one for each thread. Unknown counts are left out.
@@ -33,7 +31,8 @@ fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
             .entry(tid)
             .and_modify(|sum| {
                 let enabled = sum.time_enabled.max(count.time_enabled);
-                *sum = Count { time_enabled: enabled, ..add(sum, count) };
+                *sum = add(sum, count);
+                sum.time_enabled = enabled;
             })
             .or_insert(*count);
     }
@@ -44,8 +43,9 @@ fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
 /// Returns the sum of the counts. Its times are the sums over the parts.
 pub(super) fn sum<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
     let parts = parts(counts).into_iter();
-    let sum = parts.reduce(|sum, part| add(&sum, &part));
-    Count { id: None, ..sum.unwrap_or_default() }
+    let mut sum = parts.reduce(|sum, part| add(&sum, &part)).unwrap_or_default();
+    sum.id = None;
+    sum
 }
 
 /// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.

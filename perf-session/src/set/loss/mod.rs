@@ -47,6 +47,7 @@ struct Key {
 
 /// A loss of one kind at one scope, summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loss {
     /// The CPU or thread: of the ring, or of the event for [`LossKind::ReadLost`].
     pub scope: Scope,
@@ -107,6 +108,7 @@ pub enum LossKind {
 /// The times are in ns of `CLOCK_MONOTONIC`. They enclose the gap: `from` is the last time at which the
 /// events were known to count, by a look at the CPU or, if their times are of this clock, by their last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Gap {
     /// The CPU.
     pub scope: Scope,
@@ -131,6 +133,7 @@ impl Gap {
 ///
 /// Prints one line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LossReport {
     /// The losses, ordered by scope and kind.
     pub losses: Vec<Loss>,

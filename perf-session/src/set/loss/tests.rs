@@ -109,10 +109,12 @@ fn record_of_a_loss_that_is_truncated_is_damaged() {
 fn damage_is_noted_once() {
     let (mut ledger, key) = ledger();
     note(&mut ledger, key, &record(RecordType::SWITCH, &[], 100));
-    let damage = SkippedBytes { count: 1, bytes: 64, last: None };
+    let mut damage = SkippedBytes::default();
+    (damage.count, damage.bytes) = (1, 64);
     ledger.note_damage(key, damage);
     ledger.note_damage(key, damage);
-    ledger.note_damage(key, SkippedBytes { count: 2, bytes: 72, last: None });
+    (damage.count, damage.bytes) = (2, 72);
+    ledger.note_damage(key, damage);
     assert_eq!(rows(&ledger), [(LossKind::Damaged, 72, Some(100), None)]);
 }
 

@@ -90,6 +90,7 @@ impl From<Error> for ClockError {
 
 /// A clock that a program can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TimeSource {
     /// A clock of `clock_gettime(2)`, in ns.
     Clock(Clock),

@@ -138,7 +138,8 @@ impl fmt::Display for CpuList {
 }
 
 /// A text that is no list of CPUs: the offset of the first wrong character, and the text expected there.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CpuListError {
     /// The offset in bytes.
     pub offset: usize,

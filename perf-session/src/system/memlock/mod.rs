@@ -167,6 +167,7 @@ fn pinned(system: &System) -> Result<u64, FileError> {
 
 /// The rings that processes of the user have mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemlockUsage {
     /// Bytes of all mappings of perf events: of the process, and of the user's processes that can be
     /// seen.

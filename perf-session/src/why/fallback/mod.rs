@@ -135,6 +135,7 @@ impl AttrFallback {
 
 /// An open event, the attr with which it was opened, and what was dropped.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Opened<T> {
     /// The result of the successful call.
     pub value: T,
@@ -147,7 +148,8 @@ pub struct Opened<T> {
 }
 
 /// The error that ended the search for an attr that opens.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FallbackError {
     /// The error of the call.
     pub error: Error,

@@ -75,18 +75,16 @@ fn rules_of_every_kernel_come_with_field_and_value() {
 
 #[test]
 fn every_field_of_a_rule_has_a_value() {
-    let broken = Attr {
-        reserved_2: 1,
-        bp_type: BreakpointType(7),
-        kind: EventType::BREAKPOINT,
-        sample_period: 1 << 63,
-        sample_stack_user: 7,
-        sample_regs_intr: 0,
-        aux_sample_size: 1,
-        aux_action: AuxAction::PAUSE | AuxAction::RESUME,
-        sample_type: SampleType::KNOWN,
-        ..CLOCK
-    };
+    let mut broken = CLOCK;
+    broken.reserved_2 = 1;
+    broken.bp_type = BreakpointType(7);
+    broken.kind = EventType::BREAKPOINT;
+    broken.sample_period = 1 << 63;
+    broken.sample_stack_user = 7;
+    broken.sample_regs_intr = 0;
+    broken.aux_sample_size = 1;
+    broken.aux_action = AuxAction::PAUSE | AuxAction::RESUME;
+    broken.sample_type = SampleType::KNOWN;
     let broken = broken
         .with_clock(Clock(2))
         .with_flags(AttrFlags::SIGTRAP | AttrFlags::AUX_OUTPUT | AttrFlags::INHERIT_THREAD);
@@ -184,7 +182,8 @@ fn files_that_cannot_be_read_are_listed_as_unchecked() {
     tree.file("/proc/sys/kernel/perf_event_max_sample_rate", "many\n");
     tree.file("/sys/devices/system/cpu/possible", b"\xff\xff");
     tree.pmu("cpu_atom", &[("type", "\n")]);
-    let attr = Attr { kind: EventType(10), ..CLOCK.with_frequency(1) };
+    let mut attr = CLOCK.with_frequency(1);
+    attr.kind = EventType(10);
     let checked = check(tree.system(), &attr, Target::cpu(0), false);
     assert!(
         checked.iter().all(|found| (found.cause(), found.errno()) == (Cause::Unchecked, None)),

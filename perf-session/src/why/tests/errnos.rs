@@ -221,7 +221,10 @@ fn every_errno_has_three_lines_on_an_empty_machine() {
         Attr::breakpoint_execute(0),
         Attr::new(EventType(77), 0),
         CLOCK.with_regs_intr(1),
-        Attr { flags: AttrFlags::all(), sample_type: SampleType::all(), ..CYCLES },
+        CYCLES.with(|attr| {
+            attr.flags = AttrFlags::all();
+            attr.sample_type = SampleType::all();
+        }),
     ];
     for number in 1..140 {
         for attr in attrs {

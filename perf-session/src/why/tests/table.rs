@@ -21,15 +21,15 @@ fn inherits(fields: SampleType) -> Attr {
 }
 
 fn clock(clockid: Clock) -> Attr {
-    Attr { clockid, ..flags(AttrFlags::USE_CLOCKID) }
+    flags(AttrFlags::USE_CLOCKID).with(|attr| attr.clockid = clockid)
 }
 
 fn action(aux_action: AuxAction) -> Attr {
-    Attr { aux_action, ..CLOCK }
+    CLOCK.with(|attr| attr.aux_action = aux_action)
 }
 
 fn stack(bytes: u32) -> Attr {
-    Attr { sample_stack_user: bytes, ..samples(SampleType::STACK_USER) }
+    samples(SampleType::STACK_USER).with(|attr| attr.sample_stack_user = bytes)
 }
 
 /// Returns the texts of the rules that an attr breaks on a machine whose files are all missing.
@@ -40,13 +40,15 @@ fn broken(attr: Attr, target: Target<'_>, in_group: bool) -> Vec<String> {
 
 #[test]
 fn each_rule_of_every_kernel_is_found_alone() {
-    let user_only = Attr { branch_sample_type: BranchSampleType::USER, ..CYCLES };
+    let mut user_only = CYCLES;
+    user_only.branch_sample_type = BranchSampleType::USER;
     let user_only = user_only.with_sample_type(SampleType::BRANCH_STACK);
     let sigtrap = flags(AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC);
-    let aux = Attr { aux_sample_size: 8, ..flags(AttrFlags::AUX_OUTPUT) };
-    let output = |action| Attr { aux_action: action, ..flags(AttrFlags::AUX_OUTPUT) };
+    let mut aux = flags(AttrFlags::AUX_OUTPUT);
+    aux.aux_sample_size = 8;
+    let output = |action| flags(AttrFlags::AUX_OUTPUT).with(|attr| attr.aux_action = action);
     let rules = [
-        (Attr { reserved_2: 1, ..CLOCK }, me(), false, "reserved_2"),
+        (CLOCK.with(|attr| attr.reserved_2 = 1), me(), false, "reserved_2"),
         (user_only, me(), false, "BRANCH_STACK without"),
         (samples(SampleType::REGS_USER).with_frequency(1 << 40), me(), false, "REGS_USER without"),
         (samples(SampleType::REGS_INTR), me(), false, "REGS_INTR without"),
@@ -58,12 +60,12 @@ fn each_rule_of_every_kernel_is_found_alone() {
         (flags(AttrFlags::SIGTRAP), me(), false, "SIGTRAP needs REMOVE_ON_EXEC"),
         (CLOCK.with_period(1 << 63), me(), false, "2^63"),
         (inherits(SampleType::READ), me(), false, "needs TID"),
-        (Attr { bp_type: BreakpointType::EMPTY, ..BREAKPOINT }, me(), false, "bp_type"),
+        (BREAKPOINT.with(|attr| attr.bp_type = BreakpointType::EMPTY), me(), false, "bp_type"),
         (clock(Clock(2)), me(), false, "clockid"),
         (action(AuxAction::PAUSE), me(), false, "as group leader"),
         (action(AuxAction::RESUME), me(), false, "as group leader"),
         (flags(AttrFlags::AUX_OUTPUT), me(), false, "as group leader"),
-        (Attr { aux_sample_size: 8, ..CLOCK }, me(), false, "aux_sample_size needs"),
+        (CLOCK.with(|attr| attr.aux_sample_size = 8), me(), false, "aux_sample_size needs"),
         (aux, me(), true, "AUX_OUTPUT and aux_sample_size exclude"),
         (output(AuxAction::PAUSE), me(), true, "AUX_OUTPUT excludes"),
         (output(AuxAction::RESUME), me(), true, "AUX_OUTPUT excludes"),
@@ -76,7 +78,7 @@ fn each_rule_of_every_kernel_is_found_alone() {
         let found = broken(attr, target, in_group);
         assert!(matches!(&found[..], [text] if text.contains(word)), "{word}: {found:?}");
     }
-    let both = broken(Attr { reserved_2: 1, ..samples(SampleType::REGS_USER) }, me(), false);
+    let both = broken(samples(SampleType::REGS_USER).with(|attr| attr.reserved_2 = 1), me(), false);
     assert_eq!(both.len(), 2, "{both:?}");
 }
 
@@ -91,10 +93,10 @@ fn rules_that_are_met_are_not_found() {
         inherits(SampleType::READ | SampleType::TID),
         samples(SampleType::READ),
         clock(Clock::TAI),
-        Attr { clockid: Clock(2), ..CLOCK },
+        CLOCK.with(|attr| attr.clockid = Clock(2)),
         BREAKPOINT,
         action(AuxAction::START_PAUSED),
-        Attr { bp_type: BreakpointType::EMPTY, ..CLOCK },
+        CLOCK.with(|attr| attr.bp_type = BreakpointType::EMPTY),
         flags(AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC),
         flags(AttrFlags::PINNED | AttrFlags::EXCLUSIVE),
         flags(AttrFlags::ENABLE_ON_EXEC),
@@ -171,8 +173,8 @@ fn causes_with_two_conditions_need_both() {
         (inherits(SampleType::TID), "4.13"),
         (CLOCK.with_read_format(ReadFormat::GROUP), "4.13"),
         (BREAKPOINT, "an exclude flag"),
-        (Attr { flags: AttrFlags::empty(), ..DYNAMIC }, "an exclude flag"),
-        (Attr { clockid: Clock::TAI, ..CLOCK }, "software events only"),
+        (DYNAMIC.with(|attr| attr.flags = AttrFlags::empty()), "an exclude flag"),
+        (CLOCK.with(|attr| attr.clockid = Clock::TAI), "software events only"),
     ];
     for (attr, word) in absent {
         let found = unknown(Errno::EINVAL, attr, me(), false);

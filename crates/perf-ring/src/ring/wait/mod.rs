@@ -19,6 +19,7 @@ pub use wakers::Waker;
 
 /// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum WaitResult {
     /// There are records to read.
     Readable,

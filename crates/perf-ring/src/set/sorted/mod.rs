@@ -65,6 +65,7 @@ impl Delivered {
 
 /// The result of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DrainStats {
     /// Records that were delivered.
     pub records: u64,

@@ -1,8 +1,8 @@
 //! SAMPLE records.
 
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use perf_abi::{Attr, Misc, RecordType, SampleType};
-use std::collections::BTreeMap;
-use std::vec::Vec;
 
 use super::trailer::word;
 use super::{ReadValues, RecordBuilder, words_of};
@@ -51,11 +51,11 @@ impl SampleBuilder {
             raw: Vec::new(),
             // The kernel writes only a count of 0 if there is no branch stack, whatever the attr
             // asks for.
-            branches: std::vec![0],
-            regs_user: std::vec![0],
+            branches: alloc::vec![0],
+            regs_user: alloc::vec![0],
             stack_user: Vec::new(),
             dyn_size: 0,
-            regs_intr: std::vec![0],
+            regs_intr: alloc::vec![0],
             aux: Vec::new(),
             trailing: Vec::new(),
         }
@@ -171,7 +171,7 @@ impl SampleBuilder {
     /// branch, are written whatever the attr asks for, because the kernel leaves out the first
     /// without a branch stack and writes the second if any event of the group asks for it.
     pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
-        let mut branches = std::vec![entries.len() as u64];
+        let mut branches = alloc::vec![entries.len() as u64];
         branches.extend(hw_idx);
         branches.extend(entries.iter().flatten());
         branches.extend(counters);
@@ -229,27 +229,27 @@ impl SampleBuilder {
     /// Returns the words of these rows, each with its bits.
     fn fixed(&self, rows: &'static [Word]) -> impl Iterator<Item = (SampleType, Vec<u64>)> {
         let word = |row: &Word| self.words.get(&row.bit.bits()).copied().unwrap_or(0);
-        rows.iter().map(move |row| (row.bit, std::vec![word(row)]))
+        rows.iter().map(move |row| (row.bit, alloc::vec![word(row)]))
     }
 }
 
 fn registers(abi: u64, values: &[u64], mask: u64) -> Vec<u64> {
     let count = if abi == 0 { 0 } else { mask.count_ones() as usize };
-    let mut words = std::vec![abi];
+    let mut words = alloc::vec![abi];
     words.extend(values);
     words.resize(1 + count, 0);
     words
 }
 
 fn counted(words: &[u64]) -> Vec<u64> {
-    let mut out = std::vec![words.len() as u64];
+    let mut out = alloc::vec![words.len() as u64];
     out.extend(words);
     out
 }
 
 /// Returns the size in bytes, padding included, and the bytes.
 fn sized(bytes: &[u8]) -> Vec<u64> {
-    let mut out = std::vec![bytes.len().next_multiple_of(8) as u64];
+    let mut out = alloc::vec![bytes.len().next_multiple_of(8) as u64];
     out.extend(words_of(bytes));
     out
 }

@@ -178,7 +178,7 @@ fn last_field_after_the_extra_word_of_an_empty_stack_is_absent() {
     let tree = decode(&sample(&[2, 7, 0, 20, 21]), &two).unwrap();
     assert_eq!((tree.field("data_src"), tree.is_truncated), (Some(&Value::U64(21)), false));
     // The last field is one of several words, or its size.
-    let last = |bit| Attr { sample_regs_intr: 0b11, ..attr(regs | bit).with_regs_user(1) };
+    let last = |bit| attr(regs | bit).with_regs_user(1).with(|attr| attr.sample_regs_intr = 0b11);
     for (bit, kept, damaged) in [
         (SampleType::AUX, &[2, 7, 0, 0, 16, 30][..], &[2, 7, 0, 0, 16][..]),
         (SampleType::AUX, &[2, 7, 0, 0], &[2, 7, 0]),

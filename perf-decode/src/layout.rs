@@ -2,7 +2,7 @@ use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, Sample
 
 use crate::field_order::{KNOWN, LAST, LATE};
 use crate::read_layout::ReadLayout;
-use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, count, word_indices};
+use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, all, count, word_indices};
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
@@ -99,10 +99,39 @@ pub struct SampleLayout {
     /// As `head_words` if a sample has no parts after its head; else longer than any record. One
     /// comparison then accepts a sample of fixed length.
     pub(crate) fixed_words: u16,
+    pub(crate) parts: Parts,
 }
 
 // core sorts the entries of `Layouts` without a panic path only up to this size: see checks/no-panic.
 const _: () = assert!(size_of::<SampleLayout>() <= 104);
+
+/// The parts of a sample after its head, of the layouts whose walk is shorter than the one over all parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    Read,
+    Callchain,
+    Raw,
+    UserRegsAndStack,
+    /// None, or others.
+    Others,
+}
+
+impl Parts {
+    const fn of(parts: SampleType) -> Self {
+        const USER: SampleType = SampleType::REGS_USER.union(SampleType::STACK_USER);
+        if parts.bits() == SampleType::READ.bits() {
+            Self::Read
+        } else if parts.bits() == SampleType::CALLCHAIN.bits() {
+            Self::Callchain
+        } else if parts.bits() == SampleType::RAW.bits() {
+            Self::Raw
+        } else if parts.bits() == USER.bits() {
+            Self::UserRegsAndStack
+        } else {
+            Self::Others
+        }
+    }
+}
 
 /// More words than a record can have.
 const UNKNOWN_WORDS: u16 = u16::MAX;
@@ -137,6 +166,7 @@ impl SampleLayout {
             has_late_parts: wanted.intersects(LATE),
             has_last_parts: wanted.intersects(LAST),
             fixed_words: if head_only { head as u16 } else { UNKNOWN_WORDS },
+            parts: Parts::of(wanted.difference(all(&HEAD))),
         };
         layout.without_unknown()
     }

@@ -1,4 +1,4 @@
-use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
 
 use crate::field_order::{KNOWN, LAST, LATE};
 use crate::read_layout::ReadLayout;
@@ -90,8 +90,9 @@ pub struct SampleLayout {
     pub(crate) addr_words: u8,
     pub(crate) regs_user_words: u8,
     pub(crate) regs_intr_words: u8,
-    /// Whether the attr asked for build ids, because the kernel can set the misc bit without it.
-    pub(crate) build_id: bool,
+    /// The misc bit of records with a build id if the attr asked for them, else none, because the kernel can set the bit
+    /// without it. A mask, so that the test of it does not branch on the bit, which means something else for other kinds.
+    pub(crate) build_id: Misc,
     /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
     /// Whether a sample has parts after its user stack.
@@ -162,7 +163,11 @@ impl SampleLayout {
             addr_words: count(&ADDR, wanted) as u8,
             regs_user_words: attr.sample_regs_user.count_ones() as u8,
             regs_intr_words: attr.sample_regs_intr.count_ones() as u8,
-            build_id: attr.flags.contains(AttrFlags::BUILD_ID),
+            build_id: if attr.flags.contains(AttrFlags::BUILD_ID) {
+                Misc::MMAP_BUILD_ID
+            } else {
+                Misc::empty()
+            },
             has_late_parts: wanted.intersects(LATE),
             has_last_parts: wanted.intersects(LAST),
             fixed_words: if head_only { head as u16 } else { UNKNOWN_WORDS },

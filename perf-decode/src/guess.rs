@@ -35,7 +35,7 @@ const EQUAL: u32 = 2;
 impl Default for Guess {
     #[inline]
     fn default() -> Self {
-        Self { size: NONE, words: 1, wait: WAIT, last: 0, equal: 0 }
+        Self { size: NONE, words: 1, wait: 1, last: 0, equal: 0 }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// Records of equal size until the size is guessed.
-    const LEARNED: usize = (WAIT * (EQUAL + 1)) as usize;
+    const LEARNED: usize = (1 + WAIT * EQUAL) as usize;
 
     #[test]
     fn size_is_guessed_after_some_equal_ones() {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn guess_ends_when_a_record_that_it_missed_is_compared() {
         let missed = WAIT as usize;
-        let sizes = [vec![3; LEARNED], vec![5; missed], vec![3; LEARNED + 1]].concat();
+        let sizes = [vec![3; LEARNED], vec![5; missed], vec![3; missed + LEARNED]].concat();
         let mut expected = vec![false; sizes.len()];
         expected[sizes.len() - 1] = true;
         assert_eq!(guessed(&sizes), expected);

@@ -7,7 +7,7 @@ use crate::RawRecord;
 /// fetches the next record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
 /// A wrong guess is a misprediction, so a size is guessed only after several equal ones. Only every fourth of the records
-/// that were not guessed is compared with the ones before, because the comparison costs more than a guess saves.
+/// that were not guessed is compared with the ones before, because comparing each would cost more than the guesses save.
 #[derive(Debug)]
 pub(crate) struct Guess {
     /// The size in bytes that is guessed, or [`NONE`].
@@ -84,8 +84,8 @@ pub(crate) fn read_ahead(words: &[u64]) {
     }
 }
 
-/// A word that records seldom hold, which an instruction can hold.
-const UNLIKELY: u64 = -0x5ca1_ab1e_i64 as u64;
+/// A word that records seldom hold. It is the extension of 32 bits, so that an instruction can hold it.
+const UNLIKELY: u64 = 0xffff_ffff_a35e_54e2;
 
 #[cold]
 #[inline(never)]

@@ -130,7 +130,7 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     };
     let size = Header::from_word(first).size;
     // Words of the record. The rotation makes a size that is not a multiple of 8 longer than any slice, so that it needs no
-    // comparison of its own.
+    // separate comparison.
     let len = usize::from(size).rotate_right(3);
     if len == 0 {
         unframed(1);

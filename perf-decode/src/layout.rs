@@ -1,8 +1,8 @@
-use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
 
 use crate::field_order::{KNOWN, LAST, LATE};
 use crate::read_layout::ReadLayout;
-use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, count, word_indices};
+use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, all, count, word_indices};
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
@@ -90,8 +90,9 @@ pub struct SampleLayout {
     pub(crate) addr_words: u8,
     pub(crate) regs_user_words: u8,
     pub(crate) regs_intr_words: u8,
-    /// Whether the attr asked for build ids, because the kernel can set the misc bit without it.
-    pub(crate) build_id: bool,
+    /// The misc bit of records with a build id if the attr asked for them, else none, because the kernel can set the bit
+    /// without it. A mask, so that the test of it does not branch on the bit, which means something else for other kinds.
+    pub(crate) build_id: Misc,
     /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
     /// Whether a sample has parts after its user stack.
@@ -99,10 +100,39 @@ pub struct SampleLayout {
     /// As `head_words` if a sample has no parts after its head; else longer than any record. One
     /// comparison then accepts a sample of fixed length.
     pub(crate) fixed_words: u16,
+    pub(crate) parts: Parts,
 }
 
 // core sorts the entries of `Layouts` without a panic path only up to this size: see checks/no-panic.
 const _: () = assert!(size_of::<SampleLayout>() <= 104);
+
+/// The parts of a sample after its head, of the layouts whose walk is shorter than the one over all parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    Read,
+    Callchain,
+    Raw,
+    UserRegsAndStack,
+    /// None, or others.
+    Others,
+}
+
+impl Parts {
+    const fn of(parts: SampleType) -> Self {
+        const USER: SampleType = SampleType::REGS_USER.union(SampleType::STACK_USER);
+        if parts.bits() == SampleType::READ.bits() {
+            Self::Read
+        } else if parts.bits() == SampleType::CALLCHAIN.bits() {
+            Self::Callchain
+        } else if parts.bits() == SampleType::RAW.bits() {
+            Self::Raw
+        } else if parts.bits() == USER.bits() {
+            Self::UserRegsAndStack
+        } else {
+            Self::Others
+        }
+    }
+}
 
 /// More words than a record can have.
 const UNKNOWN_WORDS: u16 = u16::MAX;
@@ -133,10 +163,15 @@ impl SampleLayout {
             addr_words: count(&ADDR, wanted) as u8,
             regs_user_words: attr.sample_regs_user.count_ones() as u8,
             regs_intr_words: attr.sample_regs_intr.count_ones() as u8,
-            build_id: attr.flags.contains(AttrFlags::BUILD_ID),
+            build_id: if attr.flags.contains(AttrFlags::BUILD_ID) {
+                Misc::MMAP_BUILD_ID
+            } else {
+                Misc::empty()
+            },
             has_late_parts: wanted.intersects(LATE),
             has_last_parts: wanted.intersects(LAST),
             fixed_words: if head_only { head as u16 } else { UNKNOWN_WORDS },
+            parts: Parts::of(wanted.difference(all(&HEAD))),
         };
         layout.without_unknown()
     }

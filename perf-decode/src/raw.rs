@@ -129,19 +129,15 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         return None;
     };
     let size = Header::from_word(first).size;
-    // One shift between the load and the next record's address, because framing is a chain of such
-    // loads.
-    let len = usize::from(size / 8);
-    if size % 8 != 0 {
+    // Words of the record. The rotation makes a size that is not a multiple of 8 longer than any slice, so that it needs no
+    // separate comparison.
+    let len = usize::from(size).rotate_right(3);
+    if len == 0 {
         unframed(1);
         return None;
     }
-    if len == 0 {
-        unframed(2);
-        return None;
-    }
     let Some((record, rest)) = words.split_at_checked(len) else {
-        unframed(3);
+        unframed(2);
         return None;
     };
     Some((RawRecord { first, words: record }, rest))

@@ -23,11 +23,11 @@ const NAMES: [&str; 2] = ["run-time", "constant"];
 /// differ.
 const LIMITS: [(&str, &str, [f64; 2]); 6] = [
     ("fixed", "few", [31.0, 25.0]),
-    ("fixed", "all", [50.0, 33.0]),
-    ("raw", "all", [206.0, 179.0]),
-    ("group", "all", [160.0, 116.0]),
-    ("side-band", "all", [163.0, 151.0]),
-    ("stack", "few", [137.0, 86.0]),
+    ("fixed", "all", [49.0, 33.0]),
+    ("raw", "all", [193.0, 165.0]),
+    ("group", "all", [138.0, 105.0]),
+    ("side-band", "all", [146.0, 136.0]),
+    ("stack", "few", [110.0, 86.0]),
 ];
 
 fn limits(case: &Case) -> Option<[f64; 2]> {

@@ -3,7 +3,7 @@
 use perf_abi::{Attr, EventType, RecordType};
 
 use crate::schema::{BODIES, Body, FieldType, TrailerPosition, has_build_id};
-use crate::{Error, RawRecord, Result, SampleLayout, word};
+use crate::{Error, RawRecord, Result, SampleLayout};
 
 /// The fast check of one kind of record, as one word of the table of kinds.
 ///
@@ -47,7 +47,10 @@ impl FastCheck {
             return false;
         }
         let Some(&last) = words.get(end - 1) else { return false };
-        (word::nul_bits(last) | self.0) & word::NUL_BITS != 0
+        // The kernel pads names with zeros, so the last byte is a NUL. Less one, 0 has the highest bit and no other byte does.
+        // A name with an earlier NUL alone gets the full check.
+        let byte = last.to_le() >> 56;
+        (byte.wrapping_sub(1) | self.0) & Self::UNNAMED != 0
     }
 }
 

@@ -183,7 +183,7 @@ impl<'a> RawRecord<'a> {
     pub fn decode<L: Layout>(self, layout: L) -> Result<Record<'a, L>> {
         let known = layout.sample_layout();
         if self.kind() == RecordType::SAMPLE {
-            return match sample::offsets(self.words(), known) {
+            return match sample::offsets(self.words(), layout) {
                 Some(offsets) => Ok(Record::Sample(Sample::validated(self.words(), layout, offsets))),
                 None => Err(sample::sample_error(self.words(), known)),
             };

@@ -3,6 +3,7 @@
 use perf_abi::SampleType;
 
 use crate::fixed::head_accessors;
+use crate::layout::Parts;
 use crate::schema::words::HEAD;
 use crate::{Error, Layout, RawRecord, Result, SampleLayout, word};
 
@@ -22,7 +23,7 @@ use fields::last_field;
 pub use head::SampleHead;
 pub use regs::Regs;
 pub use stack::UserStack;
-use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk};
+use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk, walk_few};
 
 /// A sample, with the fields that the event's `sample_type` selects. Written when the event
 /// overflows.
@@ -49,7 +50,7 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// [`Error::UnknownBits`], [`Error::Truncated`] or [`Error::Invalid`].
     #[inline(always)]
     pub fn parse(raw: RawRecord<'a>, layout: L) -> Result<Self> {
-        match offsets(raw.words(), layout.sample_layout()) {
+        match offsets(raw.words(), layout) {
             Some(offsets) => Ok(Self::validated(raw.words(), layout, offsets)),
             None => Err(sample_error(raw.words(), layout.sample_layout())),
         }
@@ -136,10 +137,33 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
 /// Not a `Result`, because LLVM would keep the error of the cold path in memory, test its tag once
 /// more and load values again that the path does not change.
 #[inline(always)]
-pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
-    if words.len() >= usize::from(layout.fixed_words) {
+pub(crate) fn offsets<L: Layout>(words: &[u64], layout: L) -> Option<SampleOffsets> {
+    let known = layout.sample_layout();
+    if words.len() >= usize::from(known.fixed_words) {
         return Some(SampleOffsets::NONE);
     }
+    // Of a constant layout the whole walk folds.
+    if const { size_of::<L>() == 0 } {
+        return walked(words, known);
+    }
+    // Every part has a word at least.
+    if words.len() <= usize::from(known.head_words) {
+        return None;
+    }
+    match known.parts {
+        Parts::Others => walked_by_call(words, known),
+        parts => walk_few(words, known, parts),
+    }
+}
+
+/// A call, so that the registers of the caller's loop are free of the walk over all parts.
+#[inline(never)]
+fn walked_by_call(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
+    walked(words, layout)
+}
+
+#[inline(always)]
+fn walked(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     if words.len() < usize::from(layout.head_words) {
         return None;
     }

@@ -169,7 +169,7 @@ impl Body {
     #[must_use]
     pub const fn fields_of(&self, misc: Misc, asks_build_ids: bool) -> Fields {
         match self.fields_with_build_id {
-            Some(fields) if has_build_id(misc, asks_build_ids) => fields,
+            Some(fields) if asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID) => fields,
             _ => self.fields,
         }
     }
@@ -209,7 +209,7 @@ impl Body {
             return Err(truncated("body", self.least_words() as u64 - 1, found));
         }
         let (mut at, mut words_after) = (HEADER, 0);
-        for &(name, field) in self.fields_of(misc, layout.build_id) {
+        for &(name, field) in self.fields_of(misc, !layout.build_id.is_empty()) {
             let needed = match field {
                 FieldType::Words => u64_at(words, at),
                 FieldType::Namespaces => u64_at(words, at).saturating_mul(2),
@@ -238,10 +238,11 @@ impl Body {
     }
 }
 
-/// Returns whether an MMAP2 record with these misc bits names its file by a build id.
+/// Returns whether an MMAP2 record with these misc bits names its file by a build id: [`Misc::MMAP_BUILD_ID`] is `asked`
+/// of an event that asked for build ids, no bit of another one.
 #[inline(always)]
-pub(crate) const fn has_build_id(misc: Misc, asks_build_ids: bool) -> bool {
-    asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID)
+pub(crate) const fn has_build_id(misc: Misc, asked: Misc) -> bool {
+    misc.intersects(asked)
 }
 
 /// Returns the offset after the last field, without the elements of a field of variable size. The first one is at

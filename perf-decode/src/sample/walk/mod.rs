@@ -4,6 +4,7 @@ use perf_abi::SampleType;
 
 use crate::SampleLayout;
 use crate::field_order::{common_parts, last_parts, user_parts};
+use crate::layout::Parts;
 use crate::schema::words::{ADDR, MEM};
 
 mod cursor;
@@ -64,6 +65,35 @@ pub(crate) fn walk<E: WalkError>(
         walk_late(&mut cursor, &mut offsets, layout, branches)?;
     }
     Ok((offsets, cursor.at()))
+}
+
+/// Walks the parts of a layout that has just these, as [`walk`] does. The record is longer than the head.
+#[inline(always)]
+pub(crate) fn walk_few(words: &[u64], layout: &SampleLayout, parts: Parts) -> Option<SampleOffsets> {
+    let start = usize::from(layout.head_words);
+    let mut offsets = SampleOffsets::new(layout.head_words, BranchLayout::Attr);
+    let mut cursor = Cursor::<Malformed>::new(words, start);
+    match parts {
+        Parts::Read => {
+            cursor.read(layout.read).ok()?;
+            offsets.add_read(cursor.at() - start);
+        }
+        Parts::Callchain => {
+            cursor.counted("callchain").ok()?;
+            offsets.add_callchain(cursor.at() - start);
+        }
+        Parts::Raw => {
+            cursor.raw().ok()?;
+            offsets.add_raw(cursor.at() - start);
+        }
+        Parts::UserRegsAndStack => {
+            let has_regs = cursor.regs(layout.regs_user_words, "regs_user").ok()?;
+            cursor.stack(has_regs, true).ok()?;
+            offsets.set_mem(cursor.at());
+        }
+        Parts::Others => return None,
+    }
+    Some(offsets)
 }
 
 /// Walks the parts after the raw data, which fewer events record.

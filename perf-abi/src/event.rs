@@ -70,15 +70,17 @@ open_enum! {
     /// `enum perf_sw_ids`—the events of the kernel itself, which exist on every machine.
     #[doc(alias = "perf_sw_ids")]
     pub struct Software(u64) {
-        /// A high-resolution timer per CPU, in ns. Since Linux 2.6.31.
+        /// A high-resolution timer per CPU, in ns. For a thread it runs while the thread is on a CPU. Since Linux 2.6.31.
         "PERF_COUNT_SW_CPU_CLOCK" CPU_CLOCK = 0;
         /// Time that the task was running, in ns. Since Linux 2.6.31.
         "PERF_COUNT_SW_TASK_CLOCK" TASK_CLOCK = 1;
         /// Page faults. Since Linux 2.6.31.
         "PERF_COUNT_SW_PAGE_FAULTS" PAGE_FAULTS = 2;
-        /// Context switches. Since Linux 2.6.31.
+        /// Context switches. They happen in the kernel: with [`EXCLUDE_KERNEL`](crate::AttrFlags::EXCLUDE_KERNEL) none is
+        /// counted or sampled, without an error. Since Linux 2.6.31.
         "PERF_COUNT_SW_CONTEXT_SWITCHES" CONTEXT_SWITCHES = 3;
-        /// Migrations of the task to another CPU. Since Linux 2.6.31.
+        /// Migrations of the task to another CPU, in the kernel as [`CONTEXT_SWITCHES`](Self::CONTEXT_SWITCHES). Since
+        /// Linux 2.6.31.
         "PERF_COUNT_SW_CPU_MIGRATIONS" CPU_MIGRATIONS = 4;
         /// Minor page faults, which need no I/O. Since Linux 2.6.31.
         "PERF_COUNT_SW_PAGE_FAULTS_MIN" PAGE_FAULTS_MIN = 5;

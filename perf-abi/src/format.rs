@@ -91,7 +91,9 @@ bit_set! {
     /// `enum perf_event_read_format`—the words beside a count.
     ///
     /// `read(2)`, `READ` records and samples with [`SampleType::READ`] share the layout. All words
-    /// are `u64`.
+    /// are `u64`, in this order, without those that are not asked for: the count, the time enabled, the time
+    /// running, the id, the lost samples. With [`GROUP`](Self::GROUP): the number of events, the time enabled, the
+    /// time running, and then the count, the id and the lost samples of each.
     #[doc(alias = "perf_event_read_format")]
     pub struct ReadFormat(u64) {
         /// Time enabled, in ns.

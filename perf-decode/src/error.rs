@@ -5,6 +5,10 @@ use perf_abi::RecordType;
 /// The reason why bytes are not perf records.
 ///
 /// Sizes and positions are in bytes; `at` counts from the start of the window or slice.
+///
+/// Errors of framing (sizes in headers, alignment) end the iteration, because the next record begins at an unknown place:
+/// data that are cut are [`SizePastEnd`](Self::SizePastEnd). Those of a body, such as [`Truncated`](Self::Truncated), concern
+/// one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

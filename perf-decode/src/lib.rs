@@ -19,7 +19,7 @@
 //!
 //! // `data` is a ring's data area, `tail` and `head` its two positions.
 //! let layout = SampleLayout::new(&attr);
-//! let mut scratch = Scratch::new();
+//! let mut scratch = Scratch::new(); // 64 KiB: once for many windows
 //! for record in Window::new(&data, tail, head)?.records(&mut scratch) {
 //!     match record?.decode(&layout)? {
 //!         Record::Sample(sample) => {

@@ -16,7 +16,8 @@ pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }
 
-/// Views bytes as words in native order, without a copy.
+/// Views bytes as words in native order, without a copy. A `Vec<u8>` may begin at any address: read a file into a
+/// `Vec<u64>`, or copy with `chunks_exact(8)` and `u64::from_ne_bytes`.
 ///
 /// # Errors
 ///

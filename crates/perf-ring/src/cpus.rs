@@ -23,6 +23,10 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 ///
+/// A closure that opens and maps names its error: `Ok::<_, perf_ring::Error>(..)`. For a whole process, open
+/// `Target::calling_thread().on_cpu(cpu)` with [`AttrFlags::INHERIT`](crate::AttrFlags::INHERIT) before its threads start:
+/// an inherited event has a ring only on one CPU.
+///
 /// # Errors
 ///
 /// The first other error of `open`, and the last one if there is no CPU for which it succeeds.

@@ -28,7 +28,7 @@ bit_set! {
         "exclusive" EXCLUSIVE = flag64(3), since (2, 6, 31);
         /// Does not count in user space.
         "exclude_user" EXCLUDE_USER = flag64(4), since (2, 6, 31);
-        /// Does not count in the kernel.
+        /// Does not count in the kernel. Events that happen there, such as context switches, count nothing then.
         "exclude_kernel" EXCLUDE_KERNEL = flag64(5), since (2, 6, 31);
         /// Does not count in the hypervisor.
         "exclude_hv" EXCLUDE_HV = flag64(6), since (2, 6, 31);
@@ -36,7 +36,8 @@ bit_set! {
         "exclude_idle" EXCLUDE_IDLE = flag64(7), since (2, 6, 31);
         /// `MMAP` records of executable mappings.
         "mmap" MMAP = flag64(8), since (2, 6, 31);
-        /// `COMM`, `FORK` and `EXIT` records.
+        /// `COMM`, `FORK` and `EXIT` records, of what happens from now on: the names of tasks that run already are in
+        /// `/proc/TID/comm`, and a new task has its parent's name.
         "comm" COMM = flag64(9), since (2, 6, 31);
         /// `sample_period` is a frequency in Hz.
         ///
@@ -71,7 +72,7 @@ bit_set! {
         /// Announces to readers of the attr that the `COMM` records of an exec have
         /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case.
         "comm_exec" COMM_EXEC = flag64(24), since (3, 16);
-        /// Times are those of the clock in `clockid`.
+        /// Times are those of the clock in `clockid`, else of the kernel's own, which no call of user space reads.
         "use_clockid" USE_CLOCKID = flag64(25), since (4, 1);
         /// `SWITCH` or `SWITCH_CPU_WIDE` records.
         "context_switch" CONTEXT_SWITCH = flag64(26), since (4, 3);

@@ -47,7 +47,8 @@ pub enum Error {
     /// directory was opened, or its hierarchy has no `perf_event` controller. An event that every kernel
     /// has failed in the same way.
     NoSuchCgroup,
-    /// The number of data pages is not a power of two, or more than the address space can hold.
+    /// The number of data pages is not a power of two, or their bytes are more than a `usize` holds. Fewer pages for which
+    /// there is no memory are `ENOMEM`.
     PageCount {
         /// The requested number.
         found: usize,

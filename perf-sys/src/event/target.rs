@@ -49,7 +49,9 @@ pub(super) struct TargetArguments {
 }
 
 impl<'fd> Target<'fd> {
-    /// Returns the thread that opens the event, on any CPU. It needs no permission.
+    /// Returns the thread that opens the event, on any CPU. With
+    /// [`EXCLUDE_KERNEL`](perf_abi::AttrFlags::EXCLUDE_KERNEL) it needs no permission, unless
+    /// `/proc/sys/kernel/perf_event_paranoid` is 3 or more, which some distributions have.
     pub const fn calling_thread() -> Self {
         Self { tasks: Tasks::Caller, cpu: None }
     }

@@ -76,8 +76,8 @@ impl DataRing {
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
-    /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
-    /// event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
+    /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `ENOMEM` if it is more than there
+    /// is or than the kernel allocates at once, `EINVAL` for an inherited event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
     ///
     /// # References
     ///

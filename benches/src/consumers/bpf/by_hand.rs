@@ -1,7 +1,7 @@
 //! A loop by hand over the mapped bytes, which trusts the kernel and checks nothing. Its time is that of the memory
 //! and of [`Sum::add`].
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,9 @@ pub fn array(pages: usize) -> Opened {
     let map_fd = array.as_fd().try_clone_to_owned()?;
     let attr = Attr::software(Software::BPF_OUTPUT).with_sample_type(SampleType::RAW).with_period(1);
     let event = Event::open(&attr.with_wakeup_events(1), Target::cpu(0))?;
-    let base = map(&event, PAGE * (1 + pages), WRITABLE, 0)?;
+    // SAFETY: the event is open, and nothing else maps its ring.
+    let fd = unsafe { BorrowedFd::borrow_raw(event.as_raw_fd()) };
+    let base = map(fd, PAGE * (1 + pages), WRITABLE, 0)?;
     event.enable()?;
     array.insert(0, &event)?;
     let mask = pages * PAGE - 1;

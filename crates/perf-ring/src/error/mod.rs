@@ -60,8 +60,8 @@ use report::chain;
 pub enum Error {
     /// A system call failed, or `perf-sys` refused its arguments or its mapping.
     Sys(perf_sys::Error),
-    /// A record could not be framed or decoded. No function of this crate returns it, but `?` makes it of an error of
-    /// the decoder.
+    /// A record could not be framed, in [`Ring::next_record`](crate::Ring::next_record), or decoded: `?` makes it of an
+    /// error of the decoder.
     Decode(Framing),
     /// A pinned event could not be scheduled on its PMU and no longer counts, so read returned 0
     /// bytes. Enabling the event retries.

@@ -31,14 +31,14 @@ pub enum WaitResult {
     /// An event has failed and no record is left: a pinned event that could not be scheduled on its
     /// PMU, or a PMU that was removed.
     Failed,
-    /// The [`Waker`](crate::Waker) was used. There may be unread records; then the next
-    /// wait returns [`Readable`](Self::Readable).
+    /// The [`Waker`](crate::Waker) was used: each wait returns this until its [`reset`](crate::Waker::reset). There may be
+    /// unread records, so read the ring once more before the end.
     Woken,
 }
 
 impl WaitResult {
-    /// Returns whether waiting again would return the same result immediately, until another event writes into
-    /// a ring that hung up, or a failed event is enabled again.
+    /// Returns whether this is the end of the records: waiting again returns the same result immediately, until another event writes
+    /// into a ring that hung up, or a failed event is enabled again. [`Woken`](Self::Woken) is not final.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::HungUp | Self::Failed)
     }

@@ -9,7 +9,8 @@ use rustix::io::Errno;
 use crate::Call;
 use crate::error::{Error, Result};
 
-/// Ends waits from another thread or from a signal handler.
+/// Ends waits from another thread or from a signal handler: a wake is one `write(2)`, which a handler may make, and a
+/// clone in a `static` `OnceLock` is where it finds the waker.
 ///
 /// Pass it to [`Ring::wait_or_woken`](crate::Ring::wait_or_woken) or
 /// [`RingSet::wait_or_woken`](crate::RingSet::wait_or_woken), and keep a clone for the code
@@ -22,12 +23,16 @@ use crate::error::{Error, Result};
 /// use perf_ring::{Waker, WaitResult, Ring};
 ///
 /// fn read_until_stopped(ring: &mut Ring, stop: &Waker) -> perf_ring::Result<()> {
-///     while ring.wait_or_woken(None, stop)? == WaitResult::Readable {
+///     loop {
+///         let found = ring.wait_or_woken(None, stop)?;
+///         // After the wake, too: there are records below the watermark.
 ///         for record in ring.batch()?.records() {
 ///             println!("{record:?}");
 ///         }
+///         if found == WaitResult::Woken || found.is_final() {
+///             return Ok(());
+///         }
 ///     }
-///     Ok(())
 /// }
 /// ```
 #[derive(Clone, Debug)]

@@ -35,17 +35,21 @@ impl<E: Into<Box<dyn Error>>> From<E> for Report {
     }
 }
 
-/// `{error}: {source}: {its source}`.
+/// `{error}: {source}: {its source}`, without a source that has the text of its error.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
+        let mut before = None;
         for error in chain(&*self.0) {
-            f.write_str(separator)?;
-            match error.downcast_ref::<perf_sys::Error>() {
-                Some(&error) => fmt::Display::fmt(&super::Error::Sys(error), f)?,
-                None => fmt::Display::fmt(error, f)?,
+            let text = match error.downcast_ref::<perf_sys::Error>() {
+                Some(&error) => super::Error::Sys(error).to_string(),
+                None => error.to_string(),
+            };
+            match &before {
+                Some(before) if *before == text => {}
+                Some(_) => write!(f, ": {text}")?,
+                None => f.write_str(&text)?,
             }
-            separator = ": ";
+            before = Some(text);
         }
         Ok(())
     }
@@ -92,10 +96,7 @@ mod tests {
     fn refused_value_is_reported_with_the_reason_once() {
         let refused = Refused { error: crate::Error::Sys(EACCES), value: 7 };
         let text = Report::from(refused).to_string();
-        assert!(
-            text.starts_with("the call failed and returned its argument: perf_event_open: Permission"),
-            "{text}"
-        );
+        assert!(text.starts_with("perf_event_open: Permission"), "{text}");
         assert_eq!(text.matches("os error 13").count(), 1, "{text}");
     }
 

@@ -559,7 +559,8 @@ fn wait_is_not_too_long_because_records_were_lost() {
     let is_ping =
         |event: &&serde_json::Value| event["name"] == "thread_name" && event["args"]["name"] == "ping";
     let pings: Vec<_> = events.iter().filter(is_ping).map(|event| &event["tid"]).collect();
-    assert_eq!(pings.len(), 4, "{errors}");
+    // The name of a thread may be lost, too.
+    assert!((1..=4).contains(&pings.len()), "{errors}");
     let waits = events.iter().filter(|event| event["ph"] == "X" && pings.contains(&&event["tid"]));
     let ns: Vec<f64> = waits.map(|wait| wait["dur"].as_f64().unwrap() * 1000.0).collect();
     #[allow(clippy::cast_precision_loss)] // far below 2^53

@@ -89,7 +89,7 @@ impl<'a, L: Layout> View<'a, L, 1> {
 
     /// Returns the fields that this record has.
     pub(super) fn fields(&self, body: &Body) -> Fields {
-        body.fields_of(self.misc(), !self.layout.sample_layout().build_id.is_empty())
+        body.fields_of(self.misc(), self.layout.sample_layout().build_id)
     }
 
     /// Returns the number of bytes that no field and no trailer claims.

@@ -160,16 +160,16 @@ impl Body {
         if kind.0 <= RecordType::LAST.0 { BODIES_BY_KIND[kind.0 as usize] } else { None }
     }
 
-    /// Returns the fields of a record with these misc bits, of an event that asked for build ids
-    /// ([`AttrFlags::BUILD_ID`](perf_abi::AttrFlags::BUILD_ID)) or not.
+    /// Returns the fields of a record with these misc bits. [`Misc::MMAP_BUILD_ID`] is `asked` of an event that asked for
+    /// build ids ([`AttrFlags::BUILD_ID`](perf_abi::AttrFlags::BUILD_ID)), no bit of another one.
     ///
-    /// Kernels before 7.3 also set [`Misc::MMAP_BUILD_ID`] on records with inodes, of events that did
+    /// Kernels before 7.3 also set that bit on records with inodes, of events that did
     /// not ask for build ids, if another event of the CPU did.
     #[inline]
     #[must_use]
-    pub const fn fields_of(&self, misc: Misc, asks_build_ids: bool) -> Fields {
+    pub const fn fields_of(&self, misc: Misc, asked: Misc) -> Fields {
         match self.fields_with_build_id {
-            Some(fields) if asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID) => fields,
+            Some(fields) if has_build_id(misc, asked) => fields,
             _ => self.fields,
         }
     }
@@ -209,7 +209,7 @@ impl Body {
             return Err(truncated("body", self.least_words() as u64 - 1, found));
         }
         let (mut at, mut words_after) = (HEADER, 0);
-        for &(name, field) in self.fields_of(misc, !layout.build_id.is_empty()) {
+        for &(name, field) in self.fields_of(misc, layout.build_id) {
             let needed = match field {
                 FieldType::Words => u64_at(words, at),
                 FieldType::Namespaces => u64_at(words, at).saturating_mul(2),
@@ -238,8 +238,7 @@ impl Body {
     }
 }
 
-/// Returns whether an MMAP2 record with these misc bits names its file by a build id: [`Misc::MMAP_BUILD_ID`] is `asked`
-/// of an event that asked for build ids, no bit of another one.
+/// Returns whether an MMAP2 record with these misc bits names its file by a build id: see [`Body::fields_of`] for `asked`.
 #[inline(always)]
 pub(crate) const fn has_build_id(misc: Misc, asked: Misc) -> bool {
     misc.intersects(asked)

@@ -99,7 +99,7 @@ fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
     }
     let body = Body::of(kind)?;
     // It is not known yet whether the attr asks for build ids, because the event is found by an id after the body.
-    let fields = body.fields_of(misc, true);
+    let fields = body.fields_of(misc, Misc::MMAP_BUILD_ID);
     swap_fields(fields, words);
     Some(match fields.last() {
         Some((_, last)) if last.is_bytes() => body.end(words, &NO_EVENT).unwrap_or(words.len()),
@@ -110,8 +110,8 @@ fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
 /// Swaps an inode that [`swap_body`] took for a build id, because some kernels set the bit in records
 /// without one.
 fn swap_inode(body: &Body, misc: Misc, words: &mut [u64]) {
-    swap_fields(body.fields_of(misc, true), words);
-    swap_fields(body.fields_of(misc, false), words);
+    swap_fields(body.fields_of(misc, Misc::MMAP_BUILD_ID), words);
+    swap_fields(body.fields_of(misc, Misc::empty()), words);
 }
 
 /// Swaps the fields of fixed size, and the count before a list.

@@ -100,7 +100,8 @@ pub struct SampleLayout {
     /// As `head_words` if a sample has no parts after its head; else longer than any record. One
     /// comparison then accepts a sample of fixed length.
     pub(crate) fixed_words: u16,
-    pub(crate) parts: Parts,
+    /// `None` if a sample has no parts after its head, or others.
+    pub(crate) parts: Option<Parts>,
 }
 
 // core sorts the entries of `Layouts` without a panic path only up to this size: see checks/no-panic.
@@ -113,23 +114,21 @@ pub(crate) enum Parts {
     Callchain,
     Raw,
     UserRegsAndStack,
-    /// None, or others.
-    Others,
 }
 
 impl Parts {
-    const fn of(parts: SampleType) -> Self {
+    const fn of(parts: SampleType) -> Option<Self> {
         const USER: SampleType = SampleType::REGS_USER.union(SampleType::STACK_USER);
         if parts.bits() == SampleType::READ.bits() {
-            Self::Read
+            Some(Self::Read)
         } else if parts.bits() == SampleType::CALLCHAIN.bits() {
-            Self::Callchain
+            Some(Self::Callchain)
         } else if parts.bits() == SampleType::RAW.bits() {
-            Self::Raw
+            Some(Self::Raw)
         } else if parts.bits() == USER.bits() {
-            Self::UserRegsAndStack
+            Some(Self::UserRegsAndStack)
         } else {
-            Self::Others
+            None
         }
     }
 }

@@ -3,7 +3,6 @@
 use perf_abi::SampleType;
 
 use crate::fixed::head_accessors;
-use crate::layout::Parts;
 use crate::schema::words::HEAD;
 use crate::{Error, Layout, RawRecord, Result, SampleLayout, word};
 
@@ -151,8 +150,8 @@ pub(crate) fn offsets<L: Layout>(words: &[u64], layout: L) -> Option<SampleOffse
         return None;
     }
     match known.parts {
-        Parts::Others => walked_by_call(words, known),
-        parts => walk_few(words, known, parts),
+        Some(parts) => walk_few(words, known, parts),
+        None => walked_by_call(words, known),
     }
 }
 

@@ -91,7 +91,6 @@ pub(crate) fn walk_few(words: &[u64], layout: &SampleLayout, parts: Parts) -> Op
             cursor.stack(has_regs, true).ok()?;
             offsets.set_mem(cursor.at());
         }
-        Parts::Others => return None,
     }
     Some(offsets)
 }

@@ -222,7 +222,7 @@ impl Ring {
         self.reader.damage
     }
 
-    pub(crate) fn new(ring: DataRing, event: Arc<Event>) -> Self {
+    fn new(ring: DataRing, event: Arc<Event>) -> Self {
         Self {
             reader: Reader::new(ring),
             event,
@@ -355,4 +355,4 @@ const _: () = {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(crate) use tests::ring_on_pipe;
+pub(crate) use tests::{ring_of_attr_on_pipe, ring_on_pipe};

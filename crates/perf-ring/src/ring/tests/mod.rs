@@ -30,10 +30,15 @@ fn event() -> (Arc<Event>, OwnedFd) {
 
 /// Returns a ring of one page with its kernel, and the pipe that its event reads.
 pub(crate) fn ring_on_pipe() -> (Ring, Kernel, OwnedFd) {
+    ring_of_attr_on_pipe(Attr::default())
+}
+
+/// As [`ring_on_pipe`], of an event with this attr.
+pub(crate) fn ring_of_attr_on_pipe(attr: Attr) -> (Ring, Kernel, OwnedFd) {
     crate::watchdog::limit_time();
     let (kernel, data) = Kernel::new(1).unwrap();
-    let (event, pipe) = event();
-    (Ring::new(data, event), kernel, pipe)
+    let (event, pipe) = event_on_pipe(attr).unwrap();
+    (Ring::new(data, Arc::new(event)), kernel, pipe)
 }
 
 /// Writes numbered records of 24 bytes.

@@ -1,11 +1,9 @@
 //! The kernel's wakeups are played by a pipe in place of the event.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
-
-use perf_sys::testing::event_on_pipe;
 
 use super::*;
+use crate::ring::ring_of_attr_on_pipe;
 
 const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
@@ -13,9 +11,8 @@ const LONG: Option<Duration> = Some(Duration::from_secs(5));
 fn set_with_delay(milliseconds: u64) -> (RingSet<usize>, Kernel, OwnedFd) {
     let mut set = RingSet::new().unwrap();
     set.set_sort_delay(Duration::from_millis(milliseconds));
-    let (kernel, data) = Kernel::new(1).unwrap();
-    let (event, pipe) = event_on_pipe(ATTR).unwrap();
-    set.add(0, Ring::new(data, Arc::new(event))).unwrap();
+    let (ring, kernel, pipe) = ring_of_attr_on_pipe(ATTR);
+    set.add(0, ring).unwrap();
     (set, kernel, pipe)
 }
 

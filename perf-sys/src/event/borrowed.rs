@@ -67,7 +67,7 @@ impl fmt::Debug for BorrowedEvent<'_> {
 /// A borrowed event, or another descriptor, with what [`poll`](super::poll) is to find and has found.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Polled<'fd>(pub(super) PollFd<'fd>);
+pub struct Polled<'fd>(PollFd<'fd>);
 
 impl<'fd> Polled<'fd> {
     /// Returns a request for `POLLIN`.

@@ -6,9 +6,7 @@ const BRANCH: [u64; 3] = [0x10, 0x20, 1];
 
 fn branch_event(kind: BranchSampleType) -> Attr {
     // Not the setter: it takes an empty set for no branch stack.
-    let branch_sample_type = kind;
-    event(SampleType::BRANCH_STACK | SampleType::DATA_SRC)
-        .with(|attr| attr.branch_sample_type = branch_sample_type)
+    event(SampleType::BRANCH_STACK | SampleType::DATA_SRC).with(|attr| attr.branch_sample_type = kind)
 }
 
 #[test]

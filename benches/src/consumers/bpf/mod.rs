@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use crate::Result;
 
 #[allow(dead_code, unreachable_pub)] // its `main`
-#[path = "../../../../perf-bpf/examples/aya_perf_buffer.rs"]
+#[path = "../../../../crates/perf-bpf/examples/aya_perf_buffer.rs"]
 mod ayas_interface;
 mod by_hand;
 mod readers;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 pub(crate) fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../perf-decode/tests/data").join(name)
 }
 
 /// Returns the content of `NAME.data`.

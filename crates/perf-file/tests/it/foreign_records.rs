@@ -1,6 +1,6 @@
 //! Records of the other byte order, swapped and decoded.
 
-#[path = "../../../perf-decode/tests/support/arbitrary/mod.rs"]
+#[path = "../../../../perf-decode/tests/support/arbitrary/mod.rs"]
 #[allow(dead_code, reason = "each test crate uses a part")]
 mod arbitrary;
 

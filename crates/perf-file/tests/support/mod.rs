@@ -8,7 +8,7 @@ pub(crate) mod byteswap_record;
 pub(crate) mod data;
 pub(crate) mod describe;
 pub(crate) mod made_up;
-#[path = "../../../perf-decode/tests/support/oracle.rs"]
+#[path = "../../../../perf-decode/tests/support/oracle.rs"]
 pub(crate) mod oracle;
 pub(crate) mod perf_attr;
 pub(crate) mod perf_header;

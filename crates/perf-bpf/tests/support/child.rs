@@ -1,0 +1,1 @@
+../../../../perf-sys/tests/support/child.rs

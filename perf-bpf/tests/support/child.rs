@@ -1,1 +1,0 @@
-../../../perf-sys/tests/support/child.rs

@@ -9,42 +9,29 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod archive;
-mod arguments;
-mod color;
-mod command;
-mod completions;
+mod cli;
 mod demo;
 mod diff;
 mod doctor;
 mod dump;
-mod events;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
-mod help;
-mod interrupt;
-mod levels;
 mod list;
-mod live;
-mod man;
-mod message;
-mod nearest;
-mod output;
-mod output_path;
+mod measure;
+mod out;
 mod print_format;
-mod programs;
 mod record;
 mod recording;
 mod report;
-mod ring_pages;
 mod script;
-mod standard_output;
 mod stat;
-mod target;
 mod top;
 mod trace;
-mod waiting;
-mod whole_file;
+
+use cli::{arguments, completions, help, man};
+use measure::command;
+use out::{color, message};
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]

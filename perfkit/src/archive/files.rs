@@ -10,7 +10,7 @@ use perf_symbols::{
 
 use super::name::{folder, is_kernel_itself, link, target};
 use super::pack::{Pack, is_too_large};
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// A file in the archive.
 #[derive(Debug)]

@@ -19,9 +19,10 @@ mod pack;
 use files::{Files, Packed};
 use pack::Pack;
 
-use crate::message::{self, note, shown, size};
+use crate::cli::help;
+use crate::out::message::{self, note, shown, size};
+use crate::out::whole_file;
 use crate::recording::{self, About, FinderOptions, InputOptions, Progress, Records, Shown};
-use crate::{help, whole_file};
 
 /// Pack the files that a recording needs on another machine
 #[derive(Args, Debug)]

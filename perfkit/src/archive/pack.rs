@@ -9,7 +9,7 @@ use flate2::{Compression, GzBuilder};
 use perf_symbols::ObjectFile;
 use tar::{Builder, EntryType, Header};
 
-use crate::message::{of_file, shown};
+use crate::out::message::{of_file, shown};
 
 /// Time of all entries. Not 0, of which GNU tar warns.
 const TIME: u64 = 1;

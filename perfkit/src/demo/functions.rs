@@ -9,7 +9,7 @@ use perf_profile::{Collector, LocationId, Profile, ProfileBuilder, Resolver};
 use perf_symbols::FileFinder;
 
 use super::chart::percent;
-use crate::message::{count, file_name, shown};
+use crate::out::message::{count, file_name, shown};
 
 /// Rows of the hottest functions.
 const ROWS: usize = 10;

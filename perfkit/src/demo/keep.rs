@@ -5,7 +5,7 @@ use std::path::Path;
 
 use perf_profile::Profile;
 
-use crate::whole_file;
+use crate::out::whole_file;
 
 /// Help of the option.
 #[cfg(feature = "flamegraph")]

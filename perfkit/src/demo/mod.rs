@@ -23,7 +23,7 @@ mod tally;
 mod threads;
 pub(crate) mod workload;
 
-use crate::help;
+use crate::cli::help;
 use plan::{Plan, Scope, Source};
 use progress::Progress;
 use sampler::Sampler;

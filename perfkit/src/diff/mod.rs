@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 mod text;
 
-use crate::help;
-use crate::message::{self, note, of_file};
+use crate::cli::help;
+use crate::out::message::{self, note, of_file};
 use crate::recording::{InputOptions, Profiled, SourceOptions, single_event};
 use crate::report::json;
 use crate::report::sort::{self, SortKey};

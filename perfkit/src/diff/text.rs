@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use perf_profile::{Change, Diff, Unit};
 
 use super::{Compared, Options};
-use crate::color::{Color, colored};
-use crate::message::{count, shown};
+use crate::out::color::{Color, colored};
+use crate::out::message::{count, shown};
 use crate::recording::losses;
 use crate::report::header;
 use crate::report::sort::FileNames;

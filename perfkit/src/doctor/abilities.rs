@@ -4,7 +4,7 @@ use perf_session::ring::{Attr, AttrFlags, Errno, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, System};
 use serde_json::{Value, json};
 
-use crate::message::plain;
+use crate::out::message::plain;
 
 /// A use of perf events, and whether it is possible.
 #[derive(Debug)]

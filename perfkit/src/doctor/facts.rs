@@ -6,7 +6,7 @@ use perf_session::{
     Capability, CpuList, FileError, MemlockLimit, Mount, Pmu, Privileges, System, Tracefs, TracefsError,
 };
 
-use crate::message::plain;
+use crate::out::message::plain;
 
 /// A setting and its value.
 #[derive(Debug)]

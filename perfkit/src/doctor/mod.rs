@@ -10,8 +10,8 @@ use serde_json::json;
 mod abilities;
 mod facts;
 
-use crate::color::{Color, colored};
-use crate::help;
+use crate::cli::help;
+use crate::out::color::{Color, colored};
 use abilities::{Ability, State};
 
 /// Show what you can measure here, what blocks the rest, and how to fix it

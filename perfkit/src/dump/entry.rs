@@ -11,7 +11,7 @@ use perf_file::{FileOffset, FileRecord, Result};
 use super::field::{Item, Key, Part};
 use super::json::{self, Object};
 use super::tool_record;
-use crate::message;
+use crate::out::message;
 use crate::recording::{About, Tracepoints, event_name};
 
 /// A record with its content.

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::json::{self, Object};
 use super::tool_record;
-use crate::nearest::nearest;
+use crate::cli::nearest::nearest;
 
 /// The keys of every record. A field of a body with one of these names gets a prefix in flat forms.
 const HEADER: &[&str] = &[

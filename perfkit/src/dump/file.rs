@@ -10,7 +10,7 @@ use super::entry::Entry;
 use super::json::Object;
 use super::printer::Printer;
 use super::{Options, feature};
-use crate::message;
+use crate::out::message;
 use crate::recording::{Damage, Filter, MetadataGap, Recording, Shown};
 
 /// Prints the records of a recording, or its features.

@@ -4,7 +4,7 @@ use perf_abi::RecordType;
 use perf_file::format::record_type;
 
 use super::tool_record;
-use crate::nearest::nearest;
+use crate::cli::nearest::nearest;
 
 /// Parses the name of a kind as a line has it, in any case, or its number.
 ///

@@ -17,7 +17,7 @@ mod tool_record;
 
 pub(crate) use json::{of_tracepoint, tracepoint};
 
-use crate::help;
+use crate::cli::help;
 use crate::recording::{InputOptions, TaskFilterOptions};
 
 /// Options of `perfkit dump`.

@@ -6,7 +6,7 @@ use super::Options;
 use super::entry::Entry;
 use super::field::{FieldList, Part, flatten};
 use super::json::Object;
-use crate::message;
+use crate::out::message;
 use crate::recording::Tracepoints;
 
 /// Prints records in the form that the user chose.

@@ -16,9 +16,10 @@ mod format;
 
 use format::Format;
 
-use crate::message::{note, shown};
+use crate::cli::help;
+use crate::out::message::{note, shown};
+use crate::out::whole_file;
 use crate::recording::{About, Payloads, ProfileOptions, Root, note_losses, single_event};
-use crate::{help, whole_file};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]

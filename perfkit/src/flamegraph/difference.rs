@@ -4,7 +4,7 @@ use std::io;
 
 use super::svg::Picture;
 use super::{Input, Options, draw, name_of, sampled_event, stacks, titles};
-use crate::message::note;
+use crate::out::message::note;
 use crate::recording::Root;
 
 impl Options {

@@ -16,9 +16,10 @@ mod titles;
 use palette::Palette;
 use svg::{Look, Picture};
 
-use crate::message::{note, shown};
+use crate::cli::help;
+use crate::out::message::{note, shown};
+use crate::out::whole_file;
 use crate::recording::{InputOptions, ProfileOptions, Profiled, Root, losses, note_losses, single_event};
-use crate::{help, whole_file};
 
 /// Draw a recording as a flame graph: an SVG file for a browser
 #[derive(Args, Debug)]

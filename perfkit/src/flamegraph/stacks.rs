@@ -6,7 +6,7 @@ use std::io;
 
 use perf_profile::{Folded, Profile, UNKNOWN};
 
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// A stack with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use perf_profile::{EventId, Profile};
 
 use super::svg::short_title;
-use crate::message::{count, file_name, number, shown};
+use crate::out::message::{count, file_name, number, shown};
 use crate::recording::About;
 
 /// Returns the title of a recording: its event, and the program that was recorded.

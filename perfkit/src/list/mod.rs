@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use perf_session::System;
 
-use crate::help;
-use crate::message::{note, shown};
+use crate::cli::help;
+use crate::out::message::{note, shown};
 
 mod check;
 mod events;

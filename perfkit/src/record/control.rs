@@ -7,7 +7,7 @@ use clap::Args;
 use perf_session::{Control, ControlAck, ControlCommand, EventSet, EventSetError};
 
 use super::requests::Requests;
-use crate::message::{count, note, shown};
+use crate::out::message::{count, note, shown};
 
 /// The options that start events later than the command.
 #[derive(Args, Clone, Debug)]

@@ -18,10 +18,10 @@ use super::report::Written;
 use super::source::{Sink, Source};
 use super::switch::free_name;
 use super::{Failure, Options};
-use crate::live;
-use crate::message::{count, note, of_file, shown, size};
-use crate::output::Stream;
-use crate::output_path::OutputPath;
+use crate::measure::running;
+use crate::out::destination::Stream;
+use crate::out::message::{count, note, of_file, shown, size};
+use crate::out::output_path::OutputPath;
 
 /// The file that is written, and those that were.
 #[derive(Debug)]
@@ -282,6 +282,6 @@ pub(super) fn synthesize(
     let mut events = source.described.events.iter();
     let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
     let processes = source.tasks.as_ref().map(ObservedTasks::processes);
-    notes.extend(live::add_running(synthesizer, processes.as_ref(), has_kernel)?);
+    notes.extend(running::add_running(synthesizer, processes.as_ref(), has_kernel)?);
     Ok(())
 }

@@ -31,10 +31,10 @@ pub(crate) use call_graph::{CallGraph, call_graph};
 pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
 pub(crate) use plan::{FIELDS, NAMING, default_event, dummy, frequency_limit, sampled};
 
-use crate::command::{exit_code, report_failure};
-use crate::events::set_filters;
-use crate::message::note;
-use crate::waiting::Waiting;
+use crate::measure::command::{exit_code, report_failure};
+use crate::measure::events::set_filters;
+use crate::measure::waiting::Waiting;
+use crate::out::message::note;
 use features::Described;
 use file::Files;
 use flight_recorder::FlightRecorder;

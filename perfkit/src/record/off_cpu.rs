@@ -8,7 +8,7 @@ use perf_session::{
     CpuList, EventGroup, EventSpec, NamedEvent, NewTaskIds, ObservedTasks, Privileges, System, Tracefs,
 };
 
-use crate::events::NamedGroup;
+use crate::measure::events::NamedGroup;
 
 /// The note of a recording that may have user space only: a switch is in the kernel.
 pub(super) const NO_STACKS: &str = "the waits of threads have no stacks: these need CAP_PERFMON, or a sysctl \

@@ -17,11 +17,11 @@ use super::fields::FieldOptions;
 use super::off_cpu::OffCpuOptions;
 use super::profiles::ProfileOptions;
 use super::switch::SwitchOptions;
-use crate::events::EventOptions;
-use crate::help;
-use crate::levels::LevelOptions;
-use crate::ring_pages::{RingPages, ring_pages};
-use crate::target::TargetOptions;
+use crate::cli::help;
+use crate::measure::events::EventOptions;
+use crate::measure::privilege_levels::LevelOptions;
+use crate::measure::ring_pages::{RingPages, ring_pages};
+use crate::measure::target::TargetOptions;
 
 /// Samples per second if neither a frequency nor a period is given, as in the perf tool.
 const FREQUENCY: u64 = 4000;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use perf_file::writer::{Features, RecordedEvent, Writer};
 
-use crate::message::{of_file, shown};
-use crate::output::Stream;
-use crate::output_path::OutputPath;
-use crate::standard_output;
+use crate::out::destination::Stream;
+use crate::out::message::{of_file, shown};
+use crate::out::output_path::OutputPath;
+use crate::out::standard_output;
 
 /// An output that is open, and nothing is written yet.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::features::Described;
 use super::losses::Losses;
 use super::source::event_of;
 use super::wakeups::WakeupFilter;
-use crate::output::Stream;
+use crate::out::destination::Stream;
 
 /// One reading of all rings.
 pub(super) struct Pass<'p> {

@@ -15,8 +15,8 @@ use super::Options;
 use super::call_graph::{CALL_STACK, CallGraph};
 use super::off_cpu::{self, OffCpuEvents, Wakeups};
 use super::options::Rate;
-use crate::events::NamedGroup;
-use crate::ring_pages::{PAGE, RingPages};
+use crate::measure::events::NamedGroup;
+use crate::measure::ring_pages::{PAGE, RingPages};
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
 /// same place.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use perf_session::{Gap, Loss, LossKind, LossLedger};
 
-use crate::message::{count, note};
+use crate::out::message::{count, note};
 
 /// The sums of what was written.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ fn duration(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::size;
+    use crate::out::message::size;
 
     #[test]
     fn samples_that_were_not_written_were_sampled() {

@@ -14,10 +14,10 @@ use super::output::Output;
 use super::requests::{Inbox, Request, requests};
 use super::source::{Sink, Source};
 use super::{Failure, Options};
-use crate::command::{self, RunningCommand};
-use crate::events::{note_refreshed, set_filters};
-use crate::interrupt::{end_on_interrupt, on_signal};
-use crate::message::note;
+use crate::measure::command::{self, RunningCommand};
+use crate::measure::events::{note_refreshed, set_filters};
+use crate::out::interrupt::{end_on_interrupt, on_signal};
+use crate::out::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
 const INTERVAL: Duration = Duration::from_secs(1);

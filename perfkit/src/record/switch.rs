@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Zoned;
 
-use crate::output_path::OutputPath;
+use crate::out::output_path::OutputPath;
 
 /// The options that divide a recording into files.
 #[derive(Args, Clone, Debug)]

@@ -15,7 +15,7 @@ use perf_session::catalog;
 use perf_symbols::BuildId;
 
 /// The metadata of a recording, as it is known before the first record. A text is as the file has it: print it by
-/// [`shown`](crate::message::shown).
+/// [`shown`](crate::out::message::shown).
 #[derive(Debug, Default)]
 pub(crate) struct About {
     /// Name of the host.

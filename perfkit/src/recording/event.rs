@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use perf_profile::{EventId, Profile};
 
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// The option that chooses events.
 #[derive(Args, Clone, Debug, Default)]

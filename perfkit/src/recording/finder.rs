@@ -10,7 +10,7 @@ use perf_symbols::FileFinder;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::About;
-use crate::message::note;
+use crate::out::message::note;
 
 /// The options that say where the mapped files are.
 #[derive(Args, Clone, Debug)]

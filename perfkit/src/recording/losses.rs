@@ -2,7 +2,7 @@
 
 use perf_profile::{Losses, Profile};
 
-use crate::message::{count, note, number};
+use crate::out::message::{count, note, number};
 
 /// Samples with an address without a name, in parts of all samples, below which the reasons are not printed: a few stacks of most
 /// recordings lead to an address at which nothing is mapped.

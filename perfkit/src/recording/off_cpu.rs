@@ -8,7 +8,7 @@ use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Collector, Gaps, OffCpuEvents, StackId, SwitchEvent, Wait, Waits};
 
 use super::{About, Filter, InputOptions};
-use crate::message::{count, note};
+use crate::out::message::{count, note};
 
 /// The options that show waits of threads.
 #[derive(Args, Clone, Copy, Debug)]

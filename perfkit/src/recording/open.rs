@@ -11,7 +11,7 @@ use perf_file::{Reader, Stream};
 
 use super::records::Records;
 use super::{About, InputOptions};
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// A recording that was opened. Its metadata is read, its records are not.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use perf_profile::{Event, Losses, Profile, Unit};
 
-use crate::message::{count, number, shown};
+use crate::out::message::{count, number, shown};
 use crate::recording::{About, losses};
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.

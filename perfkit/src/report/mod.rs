@@ -15,9 +15,9 @@ mod tree;
 
 use sort::SortKey;
 
-use crate::color::{Color, colored};
-use crate::help;
-use crate::message::{self, count, note, shown};
+use crate::cli::help;
+use crate::out::color::{Color, colored};
+use crate::out::message::{self, count, note, shown};
 use crate::recording::ProfileOptions;
 
 /// Print where a recorded program spends its time

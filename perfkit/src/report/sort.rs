@@ -5,7 +5,7 @@ use std::io;
 use clap::ValueEnum;
 use perf_profile::{Column, Entry, ShortPaths, UNKNOWN};
 
-use crate::message::{file_name, shown};
+use crate::out::message::{file_name, shown};
 use crate::recording::About;
 
 /// A column, under the name that the perf tool has for it.

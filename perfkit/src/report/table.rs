@@ -7,7 +7,7 @@ use perf_profile::{Cost, EventId, Order, Row, Table};
 use super::sort::{FileNames, SortKey};
 use super::text::{columns, dots, widths};
 use super::{Percent, Shares};
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// How the table is printed.
 pub(crate) struct Style<'a> {

@@ -6,7 +6,7 @@ use perf_profile::{CallTree, Entry, Node};
 
 use super::sort::{FileNames, SortKey};
 use super::{Percent, Shares};
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// Prints the nodes.
 ///

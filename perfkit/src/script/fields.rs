@@ -66,7 +66,7 @@ impl Fields {
         let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
         found.map(|(_, field, _)| *field).ok_or_else(|| {
             let names: Vec<_> = Self::NAMES.iter().map(|(name, ..)| *name).collect();
-            let name = crate::message::shown(name);
+            let name = crate::out::message::shown(name);
             format!("unknown field {name:?}; the fields are {}", names.join(", "))
         })
     }
@@ -148,7 +148,7 @@ impl Choice {
             Some(("sw", list)) => (Some(Class::Software), list),
             Some(("trace", list)) => (Some(Class::Tracepoint), list),
             Some((class, _)) => {
-                let class = crate::message::shown(class);
+                let class = crate::out::message::shown(class);
                 return Err(format!("unknown kind of events {class:?}; expected hw, sw or trace"));
             }
             None => (None, argument),

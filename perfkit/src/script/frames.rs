@@ -7,7 +7,7 @@ use perf_profile::{LocationId, Locations, UNKNOWN};
 use perf_symbols::StackFrame;
 
 use super::fields::Fields;
-use crate::message::{file_name, shown};
+use crate::out::message::{file_name, shown};
 
 /// A frame of a sample.
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Stack, StackEnd, UserSource};
 
-use crate::help;
-use crate::message::{note, shown};
+use crate::cli::help;
+use crate::out::message::{note, shown};
 use crate::print_format::{KernelNames, PrintFormat};
 use crate::recording::{
     FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
@@ -391,7 +391,7 @@ impl Printer<'_> {
     /// Says on standard error what is missing.
     fn note_losses(&self) {
         let Losses { records, late, truncated, needed, samples, unnamed } = self.losses;
-        let count = crate::message::count;
+        let count = crate::out::message::count;
         if records > 0 {
             note(format_args!("lost {} while recording", count(records, "record")));
         }

@@ -7,9 +7,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::Options;
-use crate::events::NamedGroup;
-use crate::message::{self, shown};
-use crate::target::open_cgroup;
+use crate::measure::events::NamedGroup;
+use crate::measure::target::open_cgroup;
+use crate::out::message::{self, shown};
 
 /// The directories of cgroups by name, each opened once.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use perf_session::{
 use super::cgroups;
 use super::options::{DETAILS, EVENTS};
 use super::{Failure, Options};
-use crate::events::{NamedGroup, set_filters};
+use crate::measure::events::{NamedGroup, set_filters};
 
 /// The events as the user named them.
 #[derive(Debug)]

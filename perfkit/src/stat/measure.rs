@@ -14,10 +14,10 @@ use super::cpu_times::CpuTimes;
 use super::events::Events;
 use super::report::Report;
 use super::{Failure, Options};
-use crate::command::{self, RunningCommand};
-use crate::events::set_filters;
-use crate::interrupt::on_interrupt;
-use crate::message::note;
+use crate::measure::command::{self, RunningCommand};
+use crate::measure::events::set_filters;
+use crate::out::interrupt::on_interrupt;
+use crate::out::message::note;
 
 /// The result of one run.
 #[derive(Debug)]

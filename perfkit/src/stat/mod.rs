@@ -21,10 +21,10 @@ mod totals;
 
 pub(crate) use options::Options;
 
-use crate::arguments;
-use crate::command::{Failure, exit_code, report_failure};
-use crate::message::note;
-use crate::target::describe_cgroups;
+use crate::cli::arguments;
+use crate::measure::command::{Failure, exit_code, report_failure};
+use crate::measure::target::describe_cgroups;
+use crate::out::message::note;
 use events::Events;
 use measure::{Ends, Measurement};
 use report::Report;

@@ -9,10 +9,10 @@ use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::error::{Error, ErrorKind};
 use clap::{ArgAction, Args, ValueHint};
 
-use crate::events::EventOptions;
-use crate::help;
-use crate::levels::LevelOptions;
-use crate::target::TargetOptions;
+use crate::cli::help;
+use crate::measure::events::EventOptions;
+use crate::measure::privilege_levels::LevelOptions;
+use crate::measure::target::TargetOptions;
 
 use super::split::{Split, SplitOptions};
 

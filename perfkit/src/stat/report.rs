@@ -12,8 +12,8 @@ use super::row::{Row, Value};
 use super::split::Splitter;
 use super::table::table;
 use super::totals::Totals;
-use crate::message::{self, shown};
-use crate::output;
+use crate::out::destination;
+use crate::out::message::{self, shown};
 
 /// The counts of all runs, the form in which they are printed, and the output.
 pub(super) struct Report {
@@ -48,7 +48,7 @@ impl Report {
             None => Form::Table,
         };
         let has_command = !options.command.is_empty();
-        let out = output::open(options.output.as_deref(), has_command, options.append)?;
+        let out = destination::open(options.output.as_deref(), has_command, options.append)?;
         Ok(Self {
             title: super::described(options).unwrap_or_else(|| format!("`{command}`")),
             form,

@@ -7,7 +7,7 @@ use std::io;
 use clap::Args;
 use perf_session::{Counts, CpuList, CpuTopology, EventCounts, Scope, System};
 
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// The options that choose the parts.
 #[derive(Args, Clone, Copy, Debug)]

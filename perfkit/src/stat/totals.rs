@@ -10,7 +10,7 @@ use super::events::Events;
 use super::row::{Row, Value};
 use super::split::{Part, Split, cpus_of, has_no_sum};
 use super::spread::Spread;
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// The readings of one run or several.
 #[derive(Debug)]

@@ -23,9 +23,9 @@ mod tui;
 
 pub(crate) use options::Options;
 
-use crate::command::report_failure;
-use crate::interrupt::{end_on_interrupt, wake};
-use crate::message::note;
+use crate::measure::command::report_failure;
+use crate::out::interrupt::{end_on_interrupt, wake};
+use crate::out::message::note;
 use plain::Plain;
 use plan::Plan;
 use reader::{End, Failure, Interval, Reader};

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::events::EventOptions;
-use crate::help;
-use crate::levels::LevelOptions;
+use crate::cli::help;
+use crate::measure::events::EventOptions;
+use crate::measure::privilege_levels::LevelOptions;
+use crate::measure::target::TargetOptions;
 use crate::record::{CallGraph, Frequency, call_graph, frequency, period};
 use crate::report::sort::SortKey;
-use crate::target::TargetOptions;
 
 /// Show the functions that run now, and how much of the time each takes
 #[derive(Args, Clone, Debug)]

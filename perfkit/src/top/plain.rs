@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::Options;
 use super::screen::{Moment, Subject};
-use crate::color::colored;
-use crate::message;
-use crate::output;
+use crate::out::color::colored;
+use crate::out::destination;
+use crate::out::message;
 use crate::report::json::{VERSION, cost, entry, event_object, losses};
 use crate::report::sort::columns;
 use crate::report::table::Style;
@@ -37,7 +37,7 @@ impl<'o> Plain<'o> {
     pub(super) fn new(options: &'o Options, subject: Subject) -> io::Result<Self> {
         let stdout = io::stdout();
         let (is_terminal, is_colored) = (stdout.is_terminal() && !options.json, colored(&stdout));
-        Ok(Self { options, out: output::open(None, false, false)?, subject, is_terminal, is_colored })
+        Ok(Self { options, out: destination::open(None, false, false)?, subject, is_terminal, is_colored })
     }
 
     /// Prints a table.

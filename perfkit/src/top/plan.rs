@@ -7,7 +7,7 @@ use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
 use super::Options;
-use crate::events::NamedGroup;
+use crate::measure::events::NamedGroup;
 use crate::record::{CallGraph, FIELDS, NAMING, Rate, default_event, dummy, frequency_limit, rate, sampled};
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.

@@ -17,9 +17,9 @@ use perf_session::ring::{Attr, WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
 
 use super::Options;
-use crate::events::set_filters;
-use crate::live;
-use crate::message::note;
+use crate::measure::events::set_filters;
+use crate::measure::running;
+use crate::out::message::note;
 use crate::report::sort::SortKey;
 
 /// The samples of an interval.
@@ -106,7 +106,7 @@ impl Reader {
         options: &Options,
     ) -> io::Result<Self> {
         set_filters(&set, &filters)?;
-        let resolver = live::resolver(options.sort.contains(&SortKey::Srcline))?;
+        let resolver = running::resolver(options.sort.contains(&SortKey::Srcline))?;
         let mut collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
         let mut events = Vec::new();
         for (index, name) in set.names().iter().take(wanted).enumerate() {
@@ -198,7 +198,7 @@ impl Reader {
         let lost_in_all = self.set.losses()?.dropped().saturating_add(self.tally.dropped);
         let lost = lost_in_all - std::mem::replace(&mut self.lost, lost_in_all);
         if lost > 0 {
-            live::forget_dead(&mut self.tally.collector);
+            running::forget_dead(&mut self.tally.collector);
         }
         let samples = std::mem::take(&mut self.tally.samples);
         let profile = self.tally.collector.take();
@@ -244,7 +244,7 @@ impl Tally {
         let has_kernel = !set.is_user_only();
         let is_of_tasks = !options.target.is_on_cpus();
         let processes = is_of_tasks.then(|| set.observed_tasks(&system).processes());
-        let notes = live::add_running(&mut synthesizer, processes.as_ref(), has_kernel)?;
+        let notes = running::add_running(&mut synthesizer, processes.as_ref(), has_kernel)?;
         notes.iter().for_each(note);
         for record in synthesizer.records().records().flatten() {
             self.add(record.decode(&layout).as_ref().ok(), None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use perf_profile::{Column, EventId, Order, Profile, Table};
 
 use super::reader::Numbers;
-use crate::message::shown;
+use crate::out::message::shown;
 use crate::report::Shares;
 
 /// The measurement as text.

@@ -6,7 +6,7 @@ use perf_profile::LiveProfile;
 
 use super::reader::Interval;
 use super::screen::Moment;
-use crate::interrupt::wait_for_names;
+use crate::out::interrupt::wait_for_names;
 
 /// The time that a table waits for names, at most: those of the first one need the symbols of all programs that run.
 const MAX_WAIT: Duration = Duration::from_millis(500);

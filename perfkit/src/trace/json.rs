@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::entry::{Entry, Task};
 use crate::dump::{of_tracepoint, tracepoint};
-use crate::message;
+use crate::out::message;
 
 /// Writes a line.
 pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_>>) -> io::Result<()> {

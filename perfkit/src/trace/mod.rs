@@ -17,11 +17,11 @@ mod tracer;
 
 pub(crate) use options::Options;
 
-use crate::command::{Failure, exit_code, report_failure};
-use crate::events::set_filters;
-use crate::message::{count, note};
-use crate::output;
-use crate::waiting::Waiting;
+use crate::measure::command::{Failure, exit_code, report_failure};
+use crate::measure::events::set_filters;
+use crate::measure::waiting::Waiting;
+use crate::out::destination;
+use crate::out::message::{count, note};
 use plan::Plan;
 use tracer::{Missing, Tracer};
 
@@ -48,7 +48,7 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     let mut set = plan.open(options, target)?;
     let filters = plan.filters()?;
     set_filters(&set, &filters)?;
-    let out = output::open(options.output.as_deref(), !options.command.is_empty(), false)?;
+    let out = destination::open(options.output.as_deref(), !options.command.is_empty(), false)?;
     let mut tracer = Tracer::new(options, &plan, out)?;
     let waiting = Waiting::begin(&system, &set.threads());
     let status = session::run(options, &mut set, &filters, &mut tracer)?;

@@ -5,7 +5,7 @@ use std::fs;
 
 use perf_decode::{Layout, Record};
 
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// Names that are kept. With more, all are forgotten and read again: only those of threads that have exited are then
 /// unknown.

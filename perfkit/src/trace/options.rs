@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::events::EventOptions;
-use crate::help;
-use crate::ring_pages::{RingPages, ring_pages};
-use crate::target::TargetOptions;
+use crate::cli::help;
+use crate::measure::events::EventOptions;
+use crate::measure::ring_pages::{RingPages, ring_pages};
+use crate::measure::target::TargetOptions;
 
 /// Print system calls and tracepoints as they happen
 #[derive(Args, Clone, Debug)]

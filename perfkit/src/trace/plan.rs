@@ -10,8 +10,8 @@ use perf_session::{
 };
 
 use super::Options;
-use crate::message::shown;
-use crate::nearest::nearest;
+use crate::cli::nearest::nearest;
+use crate::out::message::shown;
 
 /// Data pages of a ring: 2 MiB with pages of 4 KiB, for bursts of 20000 calls.
 const RING_PAGES: usize = 512;

@@ -11,9 +11,9 @@ use perf_session::ring::{WaitResult, Waker};
 
 use super::Options;
 use super::tracer::Tracer;
-use crate::command::{self, Failure, RunningCommand};
-use crate::events::{note_refreshed, set_filters};
-use crate::interrupt::{end_on_interrupt, wake};
+use crate::measure::command::{self, Failure, RunningCommand};
+use crate::measure::events::{note_refreshed, set_filters};
+use crate::out::interrupt::{end_on_interrupt, wake};
 
 /// Time between two looks for CPUs that came online.
 const INTERVAL: Duration = Duration::from_secs(1);

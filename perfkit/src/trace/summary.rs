@@ -7,7 +7,7 @@ use perf_session::{SyscallStats, SyscallSummary, SyscallTable};
 use super::json;
 use super::names::Names;
 use super::options::SummaryMode;
-use crate::message::count;
+use crate::out::message::count;
 
 /// Writes the statistics of each thread, or of all.
 pub(super) fn write(

@@ -14,7 +14,7 @@ use super::names::Names;
 use super::options::SummaryMode;
 use super::plan::{Calls, Plan};
 use super::{Options, json, summary, text};
-use crate::message::shown;
+use crate::out::message::shown;
 use crate::print_format::{KernelNames, PrintFormat};
 
 /// Prints what is traced.

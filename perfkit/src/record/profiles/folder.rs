@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::rarely::Rarely;
-use crate::message::{of_file, shown};
-use crate::whole_file;
+use crate::out::message::{of_file, shown};
+use crate::out::whole_file;
 
 /// A folder to which whole files are added.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ use super::file::synthesize;
 use super::report::Written;
 use super::source::{Sink, Source};
 use super::{Failure, Options};
-use crate::message::{count, note};
+use crate::out::message::{count, note};
 use folder::Folder;
 use hand_over::{HandOver, Period, Work};
 use push::{Push, Url};

@@ -12,8 +12,8 @@ use ureq::http::uri::Authority;
 use ureq::{Agent, Timeout};
 
 use super::rarely::Rarely;
-use crate::interrupt::wait_patiently;
-use crate::message::{count, shown};
+use crate::out::interrupt::wait_patiently;
+use crate::out::message::{count, shown};
 
 /// Profiles that wait, at most: then the oldest is dropped.
 const MAX_WAITING: usize = 16;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::message::note;
+use crate::out::message::note;
 
 /// The shortest time between two messages.
 const INTERVAL: Duration = Duration::from_secs(60);

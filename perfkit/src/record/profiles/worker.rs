@@ -11,9 +11,9 @@ use perf_session::ring::{Attr, EventType, RawRecord, Record, SampleLayout, Softw
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
 use super::push::{Push, Pushed};
-use crate::interrupt::wait_for_names;
-use crate::live;
-use crate::message::{count, note};
+use crate::measure::running;
+use crate::out::interrupt::wait_for_names;
+use crate::out::message::{count, note};
 use crate::record::source::Source;
 
 /// The events, the address spaces and the outputs.
@@ -87,7 +87,7 @@ impl Outcome {
 impl Worker {
     pub(super) fn new(source: &Source, folder: Option<Folder>, push: Option<Push>) -> io::Result<Self> {
         // It waits for names at the end of a period alone, where a signal ends the wait.
-        let resolver = live::resolver(true)?.without_waiting();
+        let resolver = running::resolver(true)?.without_waiting();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
         for (index, event) in source.described.events.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Worker {
         let Period { start, end, lost } = period;
         self.collector.note_lost_samples(lost);
         if lost > 0 {
-            live::forget_dead(&mut self.collector);
+            running::forget_dead(&mut self.collector);
         }
         let mut pending = self.collector.take();
         if !self.has_given_up && !wait_for_names(|until| pending.wait_until(until)) {

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 
 use super::rows::Row;
 use super::state::State;
-use crate::message::{count, shown};
+use crate::out::message::{count, shown};
 
 /// Width of a share, with a blank after it, and of a number of samples.
 const SHARE: usize = 9;

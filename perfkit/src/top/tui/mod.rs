@@ -22,7 +22,7 @@ use super::Options;
 use super::reader::Interval;
 use super::screen::{Moment, Subject};
 use super::sums::Sums;
-use crate::interrupt;
+use crate::out::interrupt;
 use state::State;
 pub(super) use terminal::restore;
 use terminal::{Restore, Terminal};

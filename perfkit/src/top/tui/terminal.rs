@@ -13,9 +13,9 @@ use ratatui::crossterm::terminal::{
 };
 use ratatui::crossterm::{execute, queue};
 
-use crate::interrupt::wait_until_writable;
-use crate::message::note;
-use crate::output::Stream;
+use crate::out::destination::Stream;
+use crate::out::interrupt::wait_until_writable;
+use crate::out::message::note;
 
 /// The terminal as a screen.
 pub(super) type Terminal = ratatui::Terminal<CrosstermBackend<BufWriter<Stream>>>;

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
-use crate::{Arguments, help};
+use crate::Arguments;
+use crate::cli::help;
 
 /// Print a script that completes the options and commands in a shell
 #[derive(Args, Debug)]

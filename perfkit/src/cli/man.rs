@@ -7,9 +7,11 @@ use clap::{Args, Command, CommandFactory as _, ValueHint};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::message::of_file;
-use crate::output_path::create_folders;
-use crate::{Arguments, help, whole_file};
+use crate::Arguments;
+use crate::cli::help;
+use crate::out::message::of_file;
+use crate::out::output_path::create_folders;
+use crate::out::whole_file;
 
 /// Write manual pages, one for each command
 #[derive(Args, Debug)]

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use crate::message::{note, print, shown};
+use crate::out::message::{note, print, shown};
 use perf_session::{DescriptorLimit, EventSet, EventSetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 

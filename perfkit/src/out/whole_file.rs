@@ -11,10 +11,10 @@ use rustix::process::geteuid;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::interrupt::interrupts;
-use crate::message::of_file;
-use crate::output_path::OutputPath;
-use crate::standard_output;
+use crate::out::interrupt::interrupts;
+use crate::out::message::of_file;
+use crate::out::output_path::OutputPath;
+use crate::out::standard_output;
 
 /// Writes an output: the file of this path, or standard output if the path is `-`.
 ///

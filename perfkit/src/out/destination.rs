@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::io::ioctl_fionread;
 use rustix::pipe::fcntl_getpipe_size;
 
-use crate::interrupt::wait_until_writable;
-use crate::message::of_file;
-use crate::output_path::OutputPath;
+use crate::out::interrupt::wait_until_writable;
+use crate::out::message::of_file;
+use crate::out::output_path::OutputPath;
 
 /// Bytes that a pipe takes without blocking when it is writable. An empty one takes its capacity.
 const PIPE_BUF: usize = 4096;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-use crate::message::print;
+use crate::out::message::print;
 
 /// Commands of the perf tool that users would look for here, and whether they read a recording.
 const COMMANDS_OF_PERF: &[(&str, bool)] = &[

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use perf_session::ring::{Errno, EventType};
 use perf_session::{EventGroup, EventSet, NamedEvent, Refreshed, System};
 
-use crate::message::{note, shown};
+use crate::out::message::{note, shown};
 
 /// The options `-e` and `--filter`, in their order.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use perf_profile::{Collector, Resolver};
 use perf_session::synthesize::Synthesizer;
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
-use crate::programs;
+use crate::measure::bpf_programs;
 
 /// Returns a resolver for samples of this machine, whose memory and open files have limits.
 pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
@@ -32,7 +32,7 @@ pub(crate) fn add_running(
         // Nobody misses it in samples of user space.
         notes.extend(has_kernel.then(|| error.to_string()));
     }
-    match programs::loaded() {
+    match bpf_programs::loaded() {
         Ok(programs) => synthesizer.bpf_programs(programs),
         Err(error) => notes.push(format!("the names of BPF programs are missing: {error}")),
     }

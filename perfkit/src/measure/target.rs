@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use perf_session::{CpuList, EventSetTarget};
 
-use crate::message::{of_file, shown};
+use crate::out::message::{of_file, shown};
 
 /// The options by which the user names tasks and CPUs other than the command.
 #[derive(Args, Clone, Debug)]

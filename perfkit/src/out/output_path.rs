@@ -22,7 +22,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::message::shown;
+use crate::out::message::shown;
 
 /// Links in a path, at most: as many as the kernel follows.
 const MAX_LINKS: usize = 40;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-use crate::interrupt::wait_until_writable;
+use crate::out::interrupt::wait_until_writable;
 
 /// Prints a message to standard error.
 pub(crate) fn note(text: impl fmt::Display) {

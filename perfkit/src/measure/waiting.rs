@@ -2,7 +2,7 @@
 
 use perf_session::{SyscallTable, System, ThreadState, WaitPlace};
 
-use crate::message::{count, shown};
+use crate::out::message::{count, shown};
 
 /// Threads that are named, at most.
 const MAX_NAMED: usize = 8;

@@ -1,0 +1,11 @@
+//! Tasks, events and commands that `record`, `stat`, `top` and `trace` measure.
+
+mod bpf_programs;
+pub(crate) mod command;
+pub(crate) mod events;
+
+pub(crate) mod privilege_levels;
+pub(crate) mod ring_pages;
+pub(crate) mod running;
+pub(crate) mod target;
+pub(crate) mod waiting;

@@ -1,0 +1,9 @@
+//! Messages, outputs and the signals that end a wait for who reads them.
+
+pub(crate) mod color;
+pub(crate) mod destination;
+pub(crate) mod interrupt;
+pub(crate) mod message;
+pub(crate) mod output_path;
+pub(crate) mod standard_output;
+pub(crate) mod whole_file;

@@ -1,7 +1,7 @@
 //! Layouts that are constants.
 
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
-use perf_decode::{Layout, RawRecord, SampleLayout};
+use perf_decode::{ConstantLayout, Layout, RawRecord, SampleLayout};
 
 use crate::accessors;
 
@@ -12,11 +12,8 @@ macro_rules! layouts {
             #[derive(Clone, Copy, Debug)]
             pub struct $Name;
 
-            impl Layout for $Name {
-                #[inline(always)]
-                fn sample_layout(&self) -> &SampleLayout {
-                    const { &SampleLayout::new(&$attr) }
-                }
+            impl ConstantLayout for $Name {
+                const LAYOUT: SampleLayout = SampleLayout::new(&$attr);
             }
         )*
 

@@ -7,40 +7,16 @@ use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
 /// The layout of one event's records, as a view holds it: a `&SampleLayout` at run time, or a
-/// zero-sized type for a constant one.
-///
-/// A constant layout is part of the view's type. The compiler folds it wherever the view is used,
-/// even after the view was stored or passed to a function that is not inlined. A view with a
-/// constant layout is one pointer smaller.
-///
-/// ```
-/// use perf_abi::{Attr, SampleType, Software};
-/// use perf_decode::{Layout, RawRecord, Record, SampleLayout};
-/// # use perf_decode::testing::builder::SampleBuilder;
-///
-/// const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
-///     .with_sample_type(SampleType::IP.union(SampleType::TIME));
-///
-/// #[derive(Clone, Copy)]
-/// struct CpuClock;
-///
-/// impl Layout for CpuClock {
-///     #[inline(always)]
-///     fn sample_layout(&self) -> &SampleLayout {
-///         const { &SampleLayout::new(&ATTR) }
-///     }
-/// }
-///
-/// # let words = SampleBuilder::new(&ATTR).ip(7).time(9).finish();
-/// if let Record::Sample(sample) = RawRecord::from_words(&words)?.decode(CpuClock)? {
-///     assert_eq!(sample.time(), Some(9));
-/// }
-/// # Ok::<(), perf_decode::Error>(())
-/// ```
-pub trait Layout: Copy {
-    /// Returns the layout. Every call returns the same one.
+/// [`ConstantLayout`]. No other type can implement it, so that a view's layout never changes.
+pub trait Layout: Copy + Sealed {
+    /// Returns the layout.
     fn sample_layout(&self) -> &SampleLayout;
 }
+
+/// Keeps other implementations of [`Layout`] out: views rely on one layout for each value.
+pub trait Sealed {}
+
+impl Sealed for &SampleLayout {}
 
 impl Layout for &SampleLayout {
     #[inline(always)]
@@ -49,9 +25,50 @@ impl Layout for &SampleLayout {
     }
 }
 
+impl<C: ConstantLayout> Sealed for C {}
+
+impl<C: ConstantLayout> Layout for C {
+    #[inline(always)]
+    fn sample_layout(&self) -> &SampleLayout {
+        const { &C::LAYOUT }
+    }
+}
+
+/// A layout that is known at compile time, as a zero-sized type.
+///
+/// It is part of the view's type. The compiler folds it wherever the view is used, even after the
+/// view was stored or passed to a function that is not inlined. A view with a constant layout is
+/// one pointer smaller.
+///
+/// ```
+/// use perf_abi::{Attr, SampleType, Software};
+/// use perf_decode::{ConstantLayout, RawRecord, Record, SampleLayout};
+/// # use perf_decode::testing::builder::SampleBuilder;
+///
+/// const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
+///     .with_sample_type(SampleType::IP.union(SampleType::TIME));
+///
+/// #[derive(Clone, Copy)]
+/// struct CpuClock;
+///
+/// impl ConstantLayout for CpuClock {
+///     const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
+/// }
+///
+/// # let words = SampleBuilder::new(&ATTR).ip(7).time(9).finish();
+/// if let Record::Sample(sample) = RawRecord::from_words(&words)?.decode(CpuClock)? {
+///     assert_eq!(sample.time(), Some(9));
+/// }
+/// # Ok::<(), perf_decode::Error>(())
+/// ```
+pub trait ConstantLayout: Copy {
+    /// The layout of the event's records.
+    const LAYOUT: SampleLayout;
+}
+
 /// The word indices of the fields in one event's records, made from the event's attr.
 ///
-/// [`SampleLayout::new`] is `const`. For a layout that is known at compile time see [`Layout`].
+/// [`SampleLayout::new`] is `const`. For a layout that is known at compile time see [`ConstantLayout`].
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};

@@ -52,12 +52,12 @@
 //! # Constant layouts
 //!
 //! Views have a type parameter for their layout, by default `&SampleLayout`. A layout that is known
-//! at compile time is a type that implements [`Layout`]. The compiler then removes the tests of
+//! at compile time is a type that implements [`ConstantLayout`]. The compiler then removes the tests of
 //! fields that the event does not record:
 //!
 //! ```
 //! use perf_abi::{Attr, SampleType, Software};
-//! use perf_decode::{Error, Layout, RawRecord, Record, SampleLayout};
+//! use perf_decode::{ConstantLayout, Error, RawRecord, Record, SampleLayout};
 //! # use perf_decode::testing::builder::SampleBuilder;
 //!
 //! const ATTR: Attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::IP);
@@ -65,11 +65,8 @@
 //! #[derive(Clone, Copy)]
 //! struct CpuClock;
 //!
-//! impl Layout for CpuClock {
-//!     #[inline(always)]
-//!     fn sample_layout(&self) -> &SampleLayout {
-//!         const { &SampleLayout::new(&ATTR) }
-//!     }
+//! impl ConstantLayout for CpuClock {
+//!     const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 //! }
 //!
 //! fn ip(record: RawRecord<'_>) -> Result<Option<u64>, Error> {
@@ -154,7 +151,7 @@ pub use display::{RecordDisplay, TracepointDisplay};
 pub use entries::{Entries, EntriesIter};
 pub use error::{Error, Result};
 pub use field::{Field, Value};
-pub use layout::{Layout, SampleLayout};
+pub use layout::{ConstantLayout, Layout, SampleLayout};
 pub use layouts::Layouts;
 pub use order::{Head, Heads};
 pub use raw::RawRecord;

@@ -2,7 +2,7 @@
 
 use perf_abi::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
-use crate::{Layout, SampleLayout};
+use crate::{ConstantLayout, Layout, SampleLayout};
 
 /// Code that is generic over the [`Layout`] and that [`SampleLayout::specialize`] runs.
 pub trait LayoutVisitor {
@@ -21,17 +21,12 @@ macro_rules! specialized {
             #[derive(Clone, Copy)]
             struct $Name;
 
-            impl Layout for $Name {
-                #[inline(always)]
-                fn sample_layout(&self) -> &SampleLayout {
-                    const {
-                        &layout(
-                            $flags,
-                            SampleType::empty()$(.union(SampleType::$BIT))+,
-                            ReadFormat::empty()$(.union($FORMAT))?,
-                        )
-                    }
-                }
+            impl ConstantLayout for $Name {
+                const LAYOUT: SampleLayout = layout(
+                    $flags,
+                    SampleType::empty()$(.union(SampleType::$BIT))+,
+                    ReadFormat::empty()$(.union($FORMAT))?,
+                );
             }
         )*
 
@@ -50,7 +45,9 @@ macro_rules! specialized {
 }
 
 mod layouts {
-    use super::{AttrFlags, Layout, LayoutVisitor, ReadFormat, SampleLayout, SampleType, layout};
+    use super::{
+        AttrFlags, ConstantLayout, Layout, LayoutVisitor, ReadFormat, SampleLayout, SampleType, layout,
+    };
 
     /// The counts of a group as perf 6.0 and newer ask for them.
     const GROUP: ReadFormat = ReadFormat::GROUP.union(ReadFormat::ID).union(ReadFormat::LOST);

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use perf_abi::SampleType;
 use perf_decode::{
-    Error, Layout, MappedFile, RawRecord, Record, Records, Sample, SampleLayout, SwitchDirection,
+    ConstantLayout, Error, Layout, MappedFile, RawRecord, Record, Records, Sample, SampleLayout,
+    SwitchDirection,
 };
 
 use super::decoder::Decoder;
@@ -27,11 +28,8 @@ impl<W> Clone for Constant<W> {
 
 impl<W> Copy for Constant<W> {}
 
-impl<W: Workload> Layout for Constant<W> {
-    #[inline(always)]
-    fn sample_layout(&self) -> &SampleLayout {
-        const { &SampleLayout::new(&W::ATTR) }
-    }
+impl<W: Workload> ConstantLayout for Constant<W> {
+    const LAYOUT: SampleLayout = SampleLayout::new(&W::ATTR);
 }
 
 macro_rules! decoder {

@@ -10,8 +10,8 @@ use perf_abi::branch::BranchEntry;
 use perf_abi::mem::DataSource;
 use perf_abi::{Attr, AttrFlags, BranchSampleType, SampleType, Software};
 use perf_decode::{
-    Field, Layout, RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleId, SampleLayout, Value,
-    words_from_bytes,
+    ConstantLayout, Field, Layout, RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleId,
+    SampleLayout, Value, words_from_bytes,
 };
 
 use crate::print;
@@ -22,11 +22,8 @@ macro_rules! constant {
         #[derive(Clone, Copy)]
         pub struct $Name;
 
-        impl Layout for $Name {
-            #[inline(always)]
-            fn sample_layout(&self) -> &SampleLayout {
-                const { &SampleLayout::new(&$attr) }
-            }
+        impl ConstantLayout for $Name {
+            const LAYOUT: SampleLayout = SampleLayout::new(&$attr);
         }
     };
 }

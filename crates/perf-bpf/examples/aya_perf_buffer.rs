@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-use perf_bpf::ring::{Attr, Event, Layout, Record, Ring, SampleLayout, SampleType, Software, Target};
+use perf_bpf::ring::{Attr, ConstantLayout, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 use perf_bpf::{Error, EventArray, Link};
 
 mod program;
@@ -26,11 +26,8 @@ const ATTR: Attr = Attr::software(Software::BPF_OUTPUT)
 #[derive(Clone, Copy)]
 struct Output;
 
-impl Layout for Output {
-    #[inline(always)]
-    fn sample_layout(&self) -> &SampleLayout {
-        const { &SampleLayout::new(&ATTR) }
-    }
+impl ConstantLayout for Output {
+    const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 }
 
 /// An event read from a perf event array buffer.

@@ -1,6 +1,6 @@
 //! Prints where the calling thread was each millisecond, by a layout that the compiler knows.
 
-use perf_ring::decode::Layout;
+use perf_ring::decode::ConstantLayout;
 use perf_ring::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 
 // ANCHOR: layout
@@ -13,11 +13,8 @@ const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
 #[derive(Clone, Copy)]
 struct CpuClock;
 
-impl Layout for CpuClock {
-    #[inline(always)]
-    fn sample_layout(&self) -> &SampleLayout {
-        const { &SampleLayout::new(&ATTR) }
-    }
+impl ConstantLayout for CpuClock {
+    const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 }
 // ANCHOR_END: layout
 

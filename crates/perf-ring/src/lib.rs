@@ -186,8 +186,8 @@ pub use perf_abi::{
 };
 #[doc(no_inline)]
 pub use perf_decode::{
-    Aux, BackwardRecords, Callchain, Frame, Layout, Layouts, Lost, RawRecord, ReadEntry, ReadValues, Record,
-    Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
+    Aux, BackwardRecords, Callchain, ConstantLayout, Frame, Layout, Layouts, Lost, RawRecord, ReadEntry,
+    ReadValues, Record, Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
 };
 #[doc(no_inline)]
 pub use perf_sys::{BpfIds, Call, Errno, Event, OpenOptions, Target, TimeConversion};

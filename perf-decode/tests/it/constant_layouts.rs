@@ -6,7 +6,7 @@ use crate::support::arbitrary::damage::damage;
 use crate::support::arbitrary::sample::sample_with_shifted_end_of;
 use crate::support::arbitrary::{cases, valid_record_of};
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
-use perf_decode::{Layout, RawRecord, Record, SampleLayout};
+use perf_decode::{ConstantLayout, Layout, RawRecord, Record, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -53,10 +53,8 @@ macro_rules! constant_layouts {
             #[derive(Clone, Copy, Debug)]
             struct $Name;
 
-            impl Layout for $Name {
-                fn sample_layout(&self) -> &SampleLayout {
-                    const { &SampleLayout::new(&$attr) }
-                }
+            impl ConstantLayout for $Name {
+                const LAYOUT: SampleLayout = SampleLayout::new(&$attr);
             }
         )*
 

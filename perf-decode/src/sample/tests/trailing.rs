@@ -3,7 +3,7 @@
 use perf_abi::AttrFlags;
 
 use super::*;
-use crate::{Layout, Record};
+use crate::{ConstantLayout, Record};
 
 const ATTR: Attr = Attr::software(Software::PAGE_FAULTS)
     .with_sample_type(SampleType::IP.union(SampleType::TIME).union(SampleType::IDENTIFIER));
@@ -11,10 +11,8 @@ const ATTR: Attr = Attr::software(Software::PAGE_FAULTS)
 #[derive(Clone, Copy)]
 struct PageFaults;
 
-impl Layout for PageFaults {
-    fn sample_layout(&self) -> &SampleLayout {
-        const { &SampleLayout::new(&ATTR) }
-    }
+impl ConstantLayout for PageFaults {
+    const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 }
 
 fn enlarged(attr: &Attr, words: &[u64]) -> Vec<u64> {

@@ -44,8 +44,9 @@
 //!
 //! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the
 //! search of these pages finds the C name. "Since Linux" is the first release with the constant or
-//! field; programs read it of flags by `since`, for example [`AttrFlags::since`]. The "kernel errata" are the file `docs/kernel-errata.md` of the repository: faults of real
-//! kernels, with the affected versions.
+//! field; programs read it of flags by `since`, for example [`AttrFlags::since`]. The "kernel errata" are a page of
+//! [`perf-ring`](https://docs.rs/perf-ring/latest/perf_ring/kernel_errata/): faults of real kernels, with the
+//! affected versions.
 //!
 //! # Structs and bytes
 //!

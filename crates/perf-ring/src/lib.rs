@@ -75,8 +75,8 @@
 //! | port a program from another crate | [`coming_from`] |
 //!
 //! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
-//! CPUs as numbers. The "kernel errata" that these pages name are the file `docs/kernel-errata.md` of the
-//! repository: faults of real kernels, the behaviour of this crate and its tests.
+//! CPUs as numbers. The page [`kernel_errata`] lists faults of real kernels, the behaviour of these crates and
+//! their tests.
 //!
 //! # What is borrowed and what is copied
 //!
@@ -123,6 +123,64 @@
 //! # fn errors(_: perf_ring::Error, _: perf_ring::decode::Error, _: perf_ring::Result<Event>) {}
 //! ```
 //!
+//! # Until Ctrl-C
+//!
+//! A tracer of all CPUs that prints each program that is started, in the order of time, and at the end what it has lost.
+//! A handler of signals, here from the crate `signal-hook`, uses a [`Waker`], which ends the wait:
+//!
+//! ```no_run
+//! use std::thread;
+//!
+//! use perf_ring::{
+//!     Attr, AttrFlags, Event, Record, Ring, RingSet, SampleType, Software, SortedRecord, Target, WaitResult,
+//!     Waker, on_each_cpu,
+//! };
+//! use signal_hook::consts::SIGINT;
+//! use signal_hook::iterator::Signals;
+//!
+//! /// Counts nothing, and records each change of a program's name.
+//! const ATTR: Attr = Attr::software(Software::DUMMY)
+//!     .with_sample_type(SampleType::TID.union(SampleType::TIME))
+//!     .with_flags(AttrFlags::COMM.union(AttrFlags::COMM_EXEC).union(AttrFlags::SAMPLE_ID_ALL))
+//!     .with_wakeup_watermark(1); // bytes: each record ends the wait
+//!
+//! /// Prints a record, and returns how many the kernel has dropped before it.
+//! fn print(record: &SortedRecord<'_, u32>) -> u64 {
+//!     match record.decode() {
+//!         Ok(Record::Comm(comm)) if comm.exec() => {
+//!             println!("{} ns, CPU {}: {comm}", record.time(), record.key());
+//!         }
+//!         Ok(Record::Lost(lost)) => return lost.lost(),
+//!         Ok(_) => {}
+//!         Err(error) => eprintln!("{error}"),
+//!     }
+//!     0
+//! }
+//!
+//! fn open(cpu: u32) -> perf_ring::Result<Ring> {
+//!     Ok(Ring::map_bytes(Event::open(&ATTR, Target::cpu(cpu))?, 64 << 10)?)
+//! }
+//!
+//! fn main() -> Result<(), perf_ring::Report> {
+//!     let mut set = RingSet::new()?;
+//!     for (cpu, ring) in on_each_cpu(open)? {
+//!         set.add(cpu, ring)?;
+//!     }
+//!     let waker = Waker::new()?;
+//!     let (mut signals, interrupt) = (Signals::new([SIGINT])?, waker.clone());
+//!     thread::spawn(move || signals.forever().next().map(|_| interrupt.wake()));
+//!
+//!     let mut lost = 0;
+//!     while matches!(set.wait_or_woken(None, &waker)?, WaitResult::Readable) {
+//!         set.drain_sorted(|record| lost += print(&record))?;
+//!     }
+//!     set.disable()?;
+//!     set.flush_sorted(|record| lost += print(&record))?;
+//!     println!("{lost} records lost");
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # Errors in a callback
 //!
 //! A callback cannot use `?`. [`RingSet::try_drain_sorted`] carries its error out as the value of
@@ -161,6 +219,8 @@
 #![forbid(unsafe_code)]
 
 pub mod coming_from;
+#[doc = include_str!("../docs/kernel-errata.md")]
+pub mod kernel_errata {}
 mod count;
 mod cpus;
 mod error;

@@ -147,7 +147,7 @@ mod word_index;
 
 pub use backward::BackwardRecords;
 pub use deferred::{CompletedSample, DeferredCallchains, DeferredSlot};
-pub use display::{RecordDisplay, TracepointDisplay};
+pub use display::RecordDisplay;
 pub use entries::{Entries, EntriesIter};
 pub use error::{Error, Result};
 pub use field::{Field, Value};

@@ -1,4 +1,4 @@
-use core::fmt;
+use core::fmt::{self, Write};
 
 use super::separated;
 use crate::tracepoint::Format;
@@ -57,35 +57,55 @@ impl fmt::Debug for RecordDisplay<'_> {
     }
 }
 
-/// A record of a tracepoint that prints as one line. Made by [`Record::display_with_format`].
-#[derive(Clone, Copy)]
-pub struct TracepointDisplay<'r, 'a, L: Layout = &'a SampleLayout> {
+/// A record that prints as one line, the fields of its body as `field` writes them.
+struct LineDisplay<'r, 'a, L: Layout, F> {
     record: &'r Record<'a, L>,
-    format: &'r Format<'r>,
+    field: F,
 }
 
 impl<'a, L: Layout> Record<'a, L> {
+    /// Returns a value that prints this record as [`Display`](fmt::Display) does, but each field of the body as
+    /// `field` writes it: for data of which the caller knows the meaning.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, SampleType, Software};
+    /// use perf_decode::{Field, RawRecord, SampleLayout, Value, testing::builder::SampleBuilder};
+    ///
+    /// let attr = Attr::software(Software::BPF_OUTPUT).with_sample_type(SampleType::TIME | SampleType::RAW);
+    /// let words = SampleBuilder::new(&attr).time(99).raw(b"hello, world").finish();
+    /// let layout = SampleLayout::new(&attr);
+    /// let record = RawRecord::from_words(&words)?.decode(&layout)?;
+    /// let line = record.display_with(|field, f| match field {
+    ///     Field { name: "raw", value: Value::Bytes(raw) } => write!(f, "message={}", raw.escape_ascii()),
+    ///     field => write!(f, "{field}"),
+    /// });
+    /// assert_eq!(line.to_string(), "SAMPLE time=99 message=hello, world");
+    /// # Ok::<(), perf_decode::Error>(())
+    /// ```
+    pub fn display_with<'r>(
+        &'r self,
+        field: impl Fn(Field<'_>, &mut fmt::Formatter<'_>) -> fmt::Result + 'r,
+    ) -> impl fmt::Display + 'r {
+        LineDisplay { record: self, field }
+    }
+
     /// Returns a value that prints this record as [`Display`](fmt::Display) does, but the RAW data of a
     /// sample as the fields of its tracepoint: `prev_pid=7 next_pid=8` in place of `raw=2501000007...`.
     ///
     /// `format` is the format of the tracepoint whose id is the event's `config`.
-    pub fn display_with_format<'r>(&'r self, format: &'r Format<'r>) -> TracepointDisplay<'r, 'a, L> {
-        TracepointDisplay { record: self, format }
-    }
-}
-
-impl<L: Layout> fmt::Display for TracepointDisplay<'_, '_, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.record.write_line(f, |field, f| match field {
-            Field { name: "raw", value: Value::Bytes(raw) } => write!(f, " {}", self.format.display(raw)),
-            _ => write!(f, " {field}"),
+    pub fn display_with_format<'r>(&'r self, format: &'r Format<'r>) -> impl fmt::Display + 'r {
+        self.display_with(|field, f| match field {
+            Field { name: "raw", value: Value::Bytes(raw) } => write!(f, "{}", format.display(raw)),
+            field => write!(f, "{field}"),
         })
     }
 }
 
-impl<L: Layout> fmt::Debug for TracepointDisplay<'_, '_, L> {
+impl<L: Layout, F: Fn(Field<'_>, &mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display
+    for LineDisplay<'_, '_, L, F>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        self.record.write_line(f, &self.field)
     }
 }
 
@@ -94,7 +114,7 @@ impl<L: Layout> fmt::Display for Record<'_, L> {
     /// after a bar those of the trailer that do not repeat one of the body, and a note if there are
     /// trailing bytes or the kernel has truncated a field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_line(f, |field, f| write!(f, " {field}"))
+        self.write_line(f, |field, f| write!(f, "{field}"))
     }
 }
 
@@ -109,7 +129,10 @@ impl<L: Layout> Record<'_, L> {
         if !self.misc().is_empty() {
             write!(f, " ({})", self.misc().names(self.kind()))?;
         }
-        self.fields().try_for_each(|one| field(one, f))?;
+        self.fields().try_for_each(|one| {
+            f.write_char(' ')?;
+            field(one, f)
+        })?;
         if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
             f.write_str(" (branch stack ambiguous)")?;
         }

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 mod line;
 mod value;
 
-pub use line::{RecordDisplay, TracepointDisplay};
+pub use line::RecordDisplay;
 
 /// Bytes of a name as text. Characters that would break or reorder the line are escaped: control
 /// characters, line and paragraph separators, bidirectional formatting, and bytes that are not

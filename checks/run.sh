@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Proves that perf-abi and perf-decode need neither std nor an allocator and hold no panic path, and that perf-sys
+# Proves that perf-abi, perf-decode and the fields of perf-tracepoint need neither std nor an allocator and hold no panic path, and that perf-sys
 # needs no std. Each proof stands beside a control that must fail: a proof whose control passes proves nothing.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -54,6 +54,7 @@ freestanding() {
 }
 
 passes 'core-only: perf-abi and perf-decode' ./core-only.sh -p perf-abi -p perf-decode
+passes 'core-only: the fields of perf-tracepoint' ./core-only.sh -p perf-tracepoint --no-default-features
 passes 'core-only: the reader of perf-file over bytes' ./core-only.sh -p perf-file --no-default-features
 passes 'core and alloc: perf-sys' ./core-only.sh --alloc -p perf-sys
 fails 'core and alloc, control: std is missed' E0463 ./core-only.sh --alloc --manifest-path checks/Cargo.toml -p uses-std

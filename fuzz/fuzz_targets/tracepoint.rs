@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use libfuzzer_sys::fuzz_target;
-use perf_decode::tracepoint::{Fields, Format};
+use perf_tracepoint::{Fields, Format};
 
 /// Every line that is printed: no control character, no Unicode line separator or bidi override.
 fn check_line(line: &str) {

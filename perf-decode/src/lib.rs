@@ -45,7 +45,7 @@
 //! | read a sample, or only its fixed fields | [`Sample`], [`SampleHead`] |
 //! | read the trailer of a side-band record: event, time, task, CPU | [`SampleId`] |
 //! | read all fields by name | [`Record::fields`], [`Field`], [`Value`] |
-//! | read the payload of a tracepoint | [`tracepoint::Format`] |
+//! | print a field in another form | [`Record::display_with`] |
 //! | order the records of several rings or files by time | [`Heads`] |
 //! | add the user callchains that arrive after their samples | [`DeferredCallchains`] |
 //!
@@ -87,8 +87,8 @@
 //!
 //! Views have the names of the kernel's records: [`Read`], [`Fork`], [`Exit`], [`Switch`], [`Lost`]. Beside other imports of these
 //! names, such as `std::io::Read`, name the module instead: `use perf_decode as decode`, then `decode::Read`. A glob import gives way
-//! to any name that is imported or defined by itself. [`Field`] and [`Value`] are a name and a value of [`Record::fields`]; those of a
-//! tracepoint are in [`tracepoint`].
+//! to any name that is imported or defined by itself. [`Field`] and [`Value`] are a name and a value of [`Record::fields`]. Payloads of
+//! tracepoints have fields and values of their own, in the crate `perf-tracepoint`.
 //!
 //! # Byte order
 //!
@@ -140,7 +140,6 @@ mod serialize;
 mod specialize;
 #[cfg(feature = "testing")]
 pub mod testing;
-pub mod tracepoint;
 mod window;
 mod word;
 mod word_index;

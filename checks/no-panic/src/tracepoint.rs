@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 use core::hint::black_box;
 
-use perf_decode::tracepoint::{Excerpt, Field, Fields, Format, FormatError, Kind, Value};
+use perf_tracepoint::{Excerpt, Field, Fields, Format, FormatError, Kind, Value};
 
 /// Parses a text of which the compiler knows nothing, and reads and prints its fields in `raw`.
 pub fn payload(raw: &[u8]) {

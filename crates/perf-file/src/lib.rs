@@ -60,6 +60,9 @@ pub use perf_abi as abi;
 /// Views of records: the crate `perf-decode`.
 #[doc(no_inline)]
 pub use perf_decode as decode;
+/// The payloads of tracepoints: the crate `perf-tracepoint`.
+#[doc(no_inline)]
+pub use perf_tracepoint as tracepoint;
 
 #[doc(no_inline)]
 pub use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType};

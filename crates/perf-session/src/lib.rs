@@ -85,6 +85,9 @@ mod why;
 pub use perf_ring as ring;
 #[doc(no_inline)]
 pub use perf_ring::Report;
+/// The payloads of tracepoints: the crate `perf-tracepoint`.
+#[doc(no_inline)]
+pub use perf_tracepoint as tracepoint;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use names::{

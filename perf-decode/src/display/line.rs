@@ -1,8 +1,7 @@
 use core::fmt::{self, Write};
 
 use super::separated;
-use crate::tracepoint::Format;
-use crate::{Field, Layout, RawRecord, Record, SampleId, SampleLayout, Value};
+use crate::{Field, Layout, RawRecord, Record, SampleId, SampleLayout};
 
 /// A record that prints as one line. Made by [`RawRecord::display`].
 #[derive(Clone, Copy)]
@@ -87,17 +86,6 @@ impl<'a, L: Layout> Record<'a, L> {
         field: impl Fn(Field<'_>, &mut fmt::Formatter<'_>) -> fmt::Result + 'r,
     ) -> impl fmt::Display + 'r {
         LineDisplay { record: self, field }
-    }
-
-    /// Returns a value that prints this record as [`Display`](fmt::Display) does, but the RAW data of a
-    /// sample as the fields of its tracepoint: `prev_pid=7 next_pid=8` in place of `raw=2501000007...`.
-    ///
-    /// `format` is the format of the tracepoint whose id is the event's `config`.
-    pub fn display_with_format<'r>(&'r self, format: &'r Format<'r>) -> impl fmt::Display + 'r {
-        self.display_with(|field, f| match field {
-            Field { name: "raw", value: Value::Bytes(raw) } => write!(f, "{}", format.display(raw)),
-            field => write!(f, "{field}"),
-        })
     }
 }
 
@@ -208,31 +196,6 @@ mod tests {
         let words = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, 2, 3]).finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
         assert_eq!(text, "LOST of 32 bytes: LOST: body: expected 16 bytes, found 8");
-    }
-
-    #[test]
-    fn sample_of_a_tracepoint_prints_its_fields_in_place_of_its_bytes() {
-        const FORMAT: &str = "name: sys_enter_close
-ID: 7
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-
-\tfield:int fd;\toffset:4;\tsize:4;\tsigned:1;
-";
-        let wanted = SampleType::TID | SampleType::RAW | SampleType::CGROUP;
-        let layout = SampleLayout::new(&Attr::tracepoint(7).with_sample_type(wanted));
-        let mut raw = [0; 12];
-        raw[4..8].copy_from_slice(&(-3_i32).to_ne_bytes());
-        let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty())
-            .pair(7, 8) //            pid, tid
-            .bytes(&[&12_u32.to_ne_bytes()[..], &raw].concat())
-            .u64(99) //               cgroup
-            .finish();
-        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
-        let format = Format::parse(FORMAT).unwrap();
-        let line = record.display_with_format(&format).to_string();
-        assert_eq!(line, "SAMPLE pid=7 tid=8 fd=-3 cgroup=99");
-        assert!(record.to_string().contains(" raw=00000000"), "{record}");
     }
 
     #[test]

@@ -10,6 +10,4 @@ mod ring_json;
 mod shared_ring;
 #[path = "../support/mod.rs"]
 mod support;
-mod tracepoint_formats;
-mod tracepoint_oracle;
 mod traps;

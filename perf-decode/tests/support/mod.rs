@@ -16,4 +16,3 @@ pub(crate) mod data;
 pub(crate) mod framed;
 pub(crate) mod oracle;
 pub(crate) mod shortcuts;
-pub(crate) mod tracefs;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use perf_abi::RecordType;
 use perf_decode::Record;
-use perf_decode::tracepoint::Format;
 use perf_file::{FileOffset, FileRecord, Result};
+use perf_tracepoint::Format;
 
 use super::field::{Item, Key, Part};
 use super::json::{self, Object};
@@ -218,7 +218,7 @@ impl fmt::Display for Entry<'_> {
         }
         match &self.content {
             Content::Kernel(Ok(record)) => match self.format() {
-                Some(format) => write!(f, "{}", record.display_with_format(format)),
+                Some(format) => write!(f, "{}", format.display_record(record)),
                 None => write!(f, "{record}"),
             },
             Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use perf_decode::Value;
 use perf_decode::schema::{self, BODIES, Word};
-use perf_decode::{Value, tracepoint};
+use perf_tracepoint as tracepoint;
 use serde_json::Value as Json;
 
 use super::json::{self, Object};

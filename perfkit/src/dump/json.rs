@@ -1,7 +1,7 @@
 //! Values as JSON, in the forms of `docs/dump-json.md`.
 
-use perf_decode::tracepoint::{self, Format};
 use perf_decode::{Record, Value};
+use perf_tracepoint::{self as tracepoint, Format};
 use serde_json::{Map, Value as Json};
 
 /// The entries of a JSON object.

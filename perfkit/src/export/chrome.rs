@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use perf_decode::tracepoint::{Field, Value};
 use perf_profile::{Arguments, Chrome, Sample};
+use perf_tracepoint::{Field, Value};
 
 use super::Exported;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use perf_decode::tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
+use perf_tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
 
 mod memory;
 mod names;

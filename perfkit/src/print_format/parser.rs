@@ -1,8 +1,6 @@
 //! The grammar: a C string, and C expressions as its arguments.
 
-use perf_decode::tracepoint::Format;
-
-use perf_decode::tracepoint::{BytesField, Kind};
+use perf_tracepoint::{BytesField, Format, Kind};
 
 use super::{Conversion, Count, Expression, Function, Memory, Operator, Piece, field};
 

@@ -1,8 +1,8 @@
 //! The wakeups of the recorded tasks, among those of all CPUs.
 
 use perf_session::ring::decode::Window;
-use perf_session::ring::decode::tracepoint::{FormatError, IntegerField};
 use perf_session::ring::{Record, RecordType, SampleLayout};
+use perf_session::tracepoint::{FormatError, IntegerField};
 use perf_session::{EventSet, ObservedTasks, System, Tracefs, TracefsError};
 
 use super::off_cpu::WAKEUPS;

@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use perf_abi::{Attr, AttrFlags, Clock, EventType, SampleType, Sampling, Software};
 use perf_decode::Value;
-use perf_decode::tracepoint::Format;
 use perf_file::feature::{ClockData, SampleTime, TracingData};
 use perf_file::format::{Feature, FeatureSet};
 use perf_file::{FeatureData, FileEvent, FileMode, Reader, Source};
 use perf_session::catalog;
 use perf_symbols::BuildId;
+use perf_tracepoint::Format;
 
 /// The metadata of a recording, as it is known before the first record. A text is as the file has it: print it by
 /// [`shown`](crate::out::message::shown).

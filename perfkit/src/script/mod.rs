@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use perf_abi::{Attr, SampleType};
-use perf_decode::tracepoint::Format;
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Stack, StackEnd, UserSource};
+use perf_tracepoint::Format;
 
 use crate::cli::help;
 use crate::out::message::{note, shown};

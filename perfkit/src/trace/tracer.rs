@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 
-use perf_decode::tracepoint::{Format, FormatError};
 use perf_decode::{Layout, Record, Sample};
 use perf_session::{EventLost, EventSetRecord, Scope, Syscall, SyscallJoiner, SyscallSummary, Tracepoint};
+use perf_tracepoint::{Format, FormatError};
 
 use super::entry::{Entry, Task};
 use super::names::Names;

@@ -136,7 +136,8 @@ fn samples_have_the_name_of_their_event() {
 
 #[test]
 fn samples_of_tracepoints_have_their_fields() {
-    let packed = File::open(data().join("irq-exc-tp.tpfields.jsonl.gz")).unwrap();
+    let fields = "../crates/perf-tracepoint/tests/data/irq-exc-tp.tpfields.jsonl.gz";
+    let packed = File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(fields)).unwrap();
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     let run = dump_file(&path("irq-exc-tp"), &["--json"]);

@@ -34,7 +34,7 @@ pub struct TracingData<'a> {
 }
 
 /// The text of a file `format`, for
-/// [`tracepoint::Format`](perf_decode::tracepoint::Format).
+/// [`tracepoint::Format`](crate::tracepoint::Format).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatText<'a>(pub &'a [u8]);
 

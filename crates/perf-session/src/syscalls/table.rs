@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use perf_ring::decode::tracepoint::FormatError;
+use perf_tracepoint::FormatError;
 
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};

@@ -1,4 +1,4 @@
-use perf_ring::decode::tracepoint::Format;
+use perf_tracepoint::Format;
 use proptest::prelude::*;
 
 use super::*;

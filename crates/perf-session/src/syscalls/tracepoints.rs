@@ -1,6 +1,6 @@
 use perf_ring::decode::Layout;
-use perf_ring::decode::tracepoint::{ArrayField, FormatError, IntegerField};
 use perf_ring::{Sample, SampleType};
+use perf_tracepoint::{ArrayField, FormatError, IntegerField};
 
 use super::{SyscallHit, SyscallStep};
 use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};

@@ -1,7 +1,7 @@
 //! The events whose samples are context switches and wakeups.
 
 use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
-use perf_decode::tracepoint::{Format, IntegerField};
+use perf_tracepoint::{Format, IntegerField};
 
 use super::WaitReason;
 

@@ -1,7 +1,7 @@
 use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
-use perf_decode::tracepoint::Format;
 use perf_decode::{RawRecord, Record, SampleLayout};
+use perf_tracepoint::Format;
 use proptest::prelude::*;
 
 use super::{SwitchEvent, Wait, WaitReason, Waits, Waker};

@@ -169,7 +169,7 @@ impl<T: Default> Waits<T> {
         data: impl FnOnce() -> T,
     ) -> Option<Wait<T>> {
         let at = At::of_sample(sample)?;
-        let read = |field: perf_decode::tracepoint::IntegerField| field.read_u64(sample.raw()?);
+        let read = |field: perf_tracepoint::IntegerField| field.read_u64(sample.raw()?);
         match event.0 {
             Kind::ContextSwitches => {
                 self.switch_out(at, BY_SAMPLE, None, Some(data));

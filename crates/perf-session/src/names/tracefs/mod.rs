@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{fmt, fs};
 
 use perf_ring::Attr;
-use perf_ring::decode::tracepoint::{Format, FormatError};
+use perf_tracepoint::{Format, FormatError};
 
 use crate::names::glob::Glob;
 use crate::names::nearest::KnownNames;
@@ -199,7 +199,7 @@ fn require(wanted: &str, name: &str, has: Vec<String>) -> Result<(), TracefsErro
 /// // Once:
 /// let (comm, pid) = (tracepoint.format()?.text("next_comm")?, tracepoint.format()?.integer("next_pid")?);
 /// // For each sample of an event of `spec`:
-/// fn print(sample: &Sample<'_>, comm: perf_session::ring::decode::tracepoint::TextField) {
+/// fn print(sample: &Sample<'_>, comm: perf_session::tracepoint::TextField) {
 ///     println!("switch to {:?}", sample.raw().and_then(|payload| comm.read(payload)));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,5 +1,9 @@
 //! A whole `format` text: heading, common fields, own fields, print format.
 
+use core::fmt;
+
+use perf_decode::{Layout, Record};
+
 use super::error::Unexpected;
 use super::fields::Lines;
 use super::line::{number, split_once};
@@ -95,6 +99,18 @@ impl<'t> Format<'t> {
         Payload { fields: self.fields, raw }
     }
 
+    /// Returns a value that prints a record as its [`Display`](fmt::Display) does, but the RAW data of a sample as the fields
+    /// of the tracepoint: `prev_pid=7 next_pid=8` in place of `raw=2501000007...`.
+    ///
+    /// The record is of an event whose `config` is the [`id`](Self::id).
+    pub fn display_record<'r, L: Layout>(&'r self, record: &'r Record<'_, L>) -> impl fmt::Display + 'r {
+        use perf_decode::{Field, Value};
+        record.display_with(|field, f| match field {
+            Field { name: "raw", value: Value::Bytes(raw) } => write!(f, "{}", self.display(raw)),
+            field => write!(f, "{field}"),
+        })
+    }
+
     fn require(&self, name: &str) -> Result<Field<'t>, FormatError> {
         self.field(name).ok_or_else(|| FormatError::NoField { name: Excerpt::new(name) })
     }
@@ -130,6 +146,10 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
     use std::{format, vec};
+
+    use perf_abi::{Attr, Misc, RecordType, SampleType};
+    use perf_decode::testing::builder::RecordBuilder;
+    use perf_decode::{RawRecord, SampleLayout};
 
     use super::*;
 
@@ -300,5 +320,30 @@ print fmt: \"prev_comm=%s prev_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_
                 assert!(!format.display(&raw[..end.min(raw.len())]).to_string().contains('\n'));
             }
         }
+    }
+
+    #[test]
+    fn sample_of_a_tracepoint_prints_its_fields_in_place_of_its_bytes() {
+        const FORMAT: &str = "name: sys_enter_close
+ID: 7
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+
+\tfield:int fd;\toffset:4;\tsize:4;\tsigned:1;
+";
+        let wanted = SampleType::TID | SampleType::RAW | SampleType::CGROUP;
+        let layout = SampleLayout::new(&Attr::tracepoint(7).with_sample_type(wanted));
+        let mut raw = [0; 12];
+        raw[4..8].copy_from_slice(&(-3_i32).to_ne_bytes());
+        let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty())
+            .pair(7, 8) //            pid, tid
+            .bytes(&[&12_u32.to_ne_bytes()[..], &raw].concat())
+            .u64(99) //               cgroup
+            .finish();
+        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+        let format = Format::parse(FORMAT).unwrap();
+        let line = format.display_record(&record).to_string();
+        assert_eq!(line, "SAMPLE pid=7 tid=8 fd=-3 cgroup=99");
+        assert!(record.to_string().contains(" raw=00000000"), "{record}");
     }
 }

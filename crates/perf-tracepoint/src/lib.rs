@@ -1,12 +1,12 @@
-//! Payloads of tracepoints: the fields in the RAW data of a sample.
+//! What the payload of a tracepoint means: the fields in the RAW data of a sample.
 //!
-//! The kernel describes every tracepoint in `events/SYSTEM/NAME/format` below the tracefs mount.
-//! [`Format::parse`] parses that text once, without allocating. A field is looked up by its name
-//! and bound as an integer, text, an array or bytes. Reading a bound field from a payload is one
-//! bounds check and one load:
+//! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs mount, and the perf tool
+//! stores these texts in `perf.data`. [`Format::parse`] parses one once, without allocating. A field is looked up by its
+//! name and bound as an integer, text, an array or bytes. Reading a bound field from a payload is one bounds check and
+//! one load:
 //!
 //! ```
-//! use perf_decode::tracepoint::Format;
+//! use perf_tracepoint::Format;
 //!
 //! let text = "name: sched_switch
 //! ID: 372
@@ -48,12 +48,22 @@
 //!     "prev_comm=thr prev_pid=27788 prev_prio=120 prev_state=0 \
 //!      next_comm=cargo next_pid=27790 next_prio=139",
 //! );
-//! # Ok::<(), perf_decode::tracepoint::FormatError>(())
+//! # Ok::<(), perf_tracepoint::FormatError>(())
 //! ```
 //!
-//! Numbers are read in this machine's byte order, as everywhere in this crate. Payloads are not
-//! trusted. A field that is not within the payload reads as `None`. Everything prints as one
-//! line of printable ASCII.
+//! | to | use |
+//! |---|---|
+//! | parse a `format` text | [`Format::parse`] |
+//! | read a field of many payloads | [`Format::integer`], [`text`](Format::text), [`array`](Format::array), [`Field::bytes`] |
+//! | print all fields of a payload | [`Format::display`] |
+//! | print a record with them | [`Format::display_record`] |
+//! | list the fields, with their declarations | [`Format::fields`](field@Format::fields), [`Field`], [`Value`] |
+//!
+//! Numbers are read in this machine's byte order. Payloads are not trusted. A field that is not within the payload reads as
+//! `None`. Everything that this crate prints of them is one line of printable ASCII.
+//!
+//! Records, and the [`raw`](perf_decode::Sample::raw) data of samples, are views of the crate `perf-decode`. `perf-session`
+//! finds the tracepoints of this machine and opens their events. It re-exports this crate as `tracepoint`.
 //!
 //! # References
 //!
@@ -61,21 +71,18 @@
 //! - [`f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
 //!   prints the text
 
-mod bytes;
-mod error;
-mod field;
-mod fields;
-mod format;
-mod integer;
-mod kind;
-mod line;
-mod value;
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
 
-pub use bytes::{BytesField, TextField};
-pub use error::{Excerpt, FormatError};
-pub use field::{Field, Location};
-pub use fields::{Fields, FieldsIter};
-pub use format::Format;
-pub use integer::{ArrayField, IntegerField, Integers};
-pub use kind::Kind;
-pub use value::{Payload, Value};
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod payload;
+
+pub use payload::{
+    ArrayField, BytesField, Excerpt, Field, Fields, FieldsIter, Format, FormatError, IntegerField, Integers,
+    Kind, Location, Payload, TextField, Value,
+};

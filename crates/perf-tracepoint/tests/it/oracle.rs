@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use perf_decode::tracepoint::{Format, Value};
+use perf_tracepoint::{Format, Value};
 use serde_json::Value as Json;
 
 /// Recordings, and the number of samples in each.
@@ -35,16 +35,16 @@ const FROM_SAMPLE: [&str; 4] = ["common_cpu", "common_s", "common_ns", "common_c
 
 #[test]
 fn every_field_reads_as_the_perf_tool_reads_it() {
-    let kernel = crate::support::tracefs::load("tracefs-formats.txt.gz");
-    let probes = crate::support::tracefs::load("uprobe-formats.txt");
-    let formats: BTreeMap<String, Format<'_>> = crate::support::tracefs::sections(&kernel)
-        .chain(crate::support::tracefs::sections(&probes))
+    let kernel = crate::tracefs::load("tracefs-formats.txt.gz");
+    let probes = crate::tracefs::load("uprobe-formats.txt");
+    let formats: BTreeMap<String, Format<'_>> = crate::tracefs::sections(&kernel)
+        .chain(crate::tracefs::sections(&probes))
         .filter(|(path, _)| path.contains('/'))
         .map(|(path, text)| (path.replacen('/', "__", 1), Format::parse(text).expect(path)))
         .collect();
     let (mut samples, mut fields) = (0, 0);
     for (recording, expected) in RECORDINGS {
-        let lines = crate::support::tracefs::load(&format!("{recording}.tpfields.jsonl.gz"));
+        let lines = crate::tracefs::load(&format!("{recording}.tpfields.jsonl.gz"));
         let mut found = 0;
         for line in lines.lines() {
             let sample: Json = serde_json::from_str(line).expect(recording);

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perf_decode::tracepoint::{Field, Fields, Format, Kind, Location};
+use perf_tracepoint::{Field, Fields, Format, Kind, Location};
 
 /// Tracepoints in the file: `grep -c '^name:'`.
 const FORMATS: usize = 2307;
@@ -13,9 +13,9 @@ const FIELDS: usize = 20_957;
 
 #[test]
 fn every_format_of_a_kernel_parses() {
-    let text = crate::support::tracefs::load("tracefs-formats.txt.gz");
+    let text = crate::tracefs::load("tracefs-formats.txt.gz");
     let (mut ids, mut kinds, mut fields) = (BTreeSet::new(), BTreeMap::<_, usize>::new(), 0);
-    for (path, text) in crate::support::tracefs::sections(&text).filter(|(path, _)| path.contains('/')) {
+    for (path, text) in crate::tracefs::sections(&text).filter(|(path, _)| path.contains('/')) {
         let format = Format::parse(text).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert_eq!(path.rsplit('/').next(), Some(format.name));
         assert!(ids.insert(format.id), "{path}: id {} is taken", format.id);
@@ -72,9 +72,8 @@ fn check_field(path: &str, field: &Field<'_>) {
 
 #[test]
 fn the_header_page_parses_as_a_block_of_fields() {
-    let text = crate::support::tracefs::load("tracefs-formats.txt.gz");
-    let find =
-        |name| crate::support::tracefs::sections(&text).find(|(path, _)| *path == name).map(|(_, text)| text);
+    let text = crate::tracefs::load("tracefs-formats.txt.gz");
+    let find = |name| crate::tracefs::sections(&text).find(|(path, _)| *path == name).map(|(_, text)| text);
     let page = Fields::parse(find("header_page").expect("header_page")).expect("a block of fields");
     let names: Vec<_> = page.iter().map(|field| field.name).collect();
     assert_eq!(names, ["timestamp", "commit", "overwrite", "data"]);

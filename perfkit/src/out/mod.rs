@@ -5,5 +5,6 @@ pub(crate) mod destination;
 pub(crate) mod interrupt;
 pub(crate) mod message;
 pub(crate) mod output_path;
+pub(crate) mod payload_names;
 pub(crate) mod standard_output;
 pub(crate) mod whole_file;

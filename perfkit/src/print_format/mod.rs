@@ -11,7 +11,7 @@ mod parser;
 
 use memory::Memory;
 use names::Function;
-pub(crate) use names::KernelNames;
+pub(crate) use names::{KernelNames, KernelTexts};
 use parser::Parser;
 
 /// A print format that was parsed.
@@ -132,7 +132,7 @@ impl PrintFormat {
 
     /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions and texts of the
     /// kernel without a name as their addresses.
-    pub(crate) fn print(&self, raw: &[u8], names: &KernelNames, out: &mut Vec<u8>) {
+    pub(crate) fn print(&self, raw: &[u8], names: &dyn KernelNames, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),
@@ -140,7 +140,7 @@ impl PrintFormat {
                     let value = argument.value(raw);
                     let name = match (conversion.function, &value) {
                         (Some(what), Some(Value::Number(address))) => {
-                            names.function(*address, what).map(Cow::Owned)
+                            names.function(*address).map(|function| what.print(function, *address).into())
                         }
                         (None, Some(Value::Number(address))) if conversion.kind == b's' => {
                             names.text(*address).map(Cow::Borrowed)

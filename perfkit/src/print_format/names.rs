@@ -1,19 +1,19 @@
 //! The names of addresses of the kernel that payloads have: functions, and texts.
 
-use std::collections::HashMap;
-use std::io::Write as _;
+use std::collections::BTreeMap;
 
-use perf_session::{System, Tracefs};
-use perf_symbols::Kallsyms;
+/// The names of the kernel's addresses that a [`PrintFormat`](super::PrintFormat) prints. Without a name the address is
+/// printed.
+pub(crate) trait KernelNames {
+    /// Returns the name and the start of the function that an address is in.
+    fn function(&self, _address: u64) -> Option<(&[u8], u64)> {
+        None
+    }
 
-use super::PrintFormat;
-
-/// The functions and the texts of a kernel, as far as formats need them. Without a name the address is printed: nothing is
-/// wrong.
-#[derive(Debug, Default)]
-pub(crate) struct KernelNames {
-    functions: Option<Kallsyms>,
-    texts: HashMap<u64, Box<[u8]>>,
+    /// Returns the text at an address.
+    fn text(&self, _address: u64) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// The parts of a function that are printed.
@@ -23,47 +23,33 @@ pub(super) enum Function {
     NameAndOffset,
 }
 
-impl KernelNames {
-    /// Returns the names of the running kernel that these formats need.
-    pub(crate) fn of_this_kernel<'f>(formats: impl Iterator<Item = &'f PrintFormat> + Clone) -> Self {
-        let texts = formats.clone().any(PrintFormat::has_texts).then(|| {
-            let tracefs = Tracefs::find(&System::new());
-            tracefs.and_then(|tracefs| tracefs.printk_formats()).unwrap_or_default()
-        });
-        Self::default().with_functions(formats).with_texts(&texts.unwrap_or_default())
-    }
-
-    /// Adds the functions of the running kernel, if one of the formats prints functions.
-    pub(crate) fn with_functions<'f>(self, mut formats: impl Iterator<Item = &'f PrintFormat>) -> Self {
-        let functions = formats.any(PrintFormat::has_functions).then(Kallsyms::of_this_kernel);
-        Self { functions: functions.and_then(Result::ok), ..self }
-    }
-
-    /// Adds the texts of the file `printk_formats` of tracefs. Lines that are malformed are left out.
-    pub(crate) fn with_texts(mut self, printk_formats: &[u8]) -> Self {
-        self.texts.extend(printk_formats.split(|&byte| byte == b'\n').filter_map(text));
-        self
-    }
-
-    /// Returns the name of the function at an address.
-    pub(super) fn function(&self, address: u64, what: Function) -> Option<Vec<u8>> {
-        let function = self.functions.as_ref()?.find(address)?;
-        let mut name = function.name.to_vec();
-        if what == Function::NameAndOffset {
-            // Writing to memory does not fail.
-            let _ = write!(name, "+{:#x}", address.wrapping_sub(function.address));
+impl Function {
+    /// Returns the text of an address in a function, which has a name and a start.
+    pub(super) fn print(self, (name, start): (&[u8], u64), address: u64) -> Vec<u8> {
+        match self {
+            Self::Name => name.to_vec(),
+            Self::NameAndOffset => {
+                let offset = format!("+{:#x}", address.wrapping_sub(start));
+                [name, offset.as_bytes()].concat()
+            }
         }
-        Some(name)
     }
+}
 
-    /// Returns the text at an address.
-    pub(super) fn text(&self, address: u64) -> Option<&[u8]> {
-        self.texts.get(&address).map(|text| &**text)
+/// Texts of the kernel by their addresses. As [`KernelNames`] it has no functions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KernelTexts(BTreeMap<u64, Box<[u8]>>);
+
+impl KernelTexts {
+    /// Parses the file `printk_formats` of tracefs. Lines that are malformed are left out.
+    pub(crate) fn parse(printk_formats: &[u8]) -> Self {
+        Self(printk_formats.split(|&byte| byte == b'\n').filter_map(text).collect())
     }
+}
 
-    #[cfg(test)]
-    pub(super) fn of_kallsyms(kallsyms: Kallsyms) -> Self {
-        Self { functions: Some(kallsyms), ..Self::default() }
+impl KernelNames for KernelTexts {
+    fn text(&self, address: u64) -> Option<&[u8]> {
+        self.0.get(&address).map(|text| &**text)
     }
 }
 
@@ -105,11 +91,11 @@ mod tests {
                      0x10 : \"a \\ b \\x\"\n\
                      0x11 : \"\"\n\
                      zz : \"no address\"\n0x12 \"no colon\"\n0x13 : \"no end\n\n0x : \"x\"\n";
-        let names = KernelNames::default().with_texts(file);
+        let names = KernelTexts::parse(file);
         assert_eq!(names.text(0xffff_ffff_8281_972f), Some(&b"thaw_processes"[..]));
         assert_eq!(names.text(0xffff_ffff_8281_a591), Some(&b"End \"context\"\tswitch\n"[..]));
         assert_eq!((names.text(0x10), names.text(0x11)), (Some(&b"a \\ b \\x"[..]), Some(&b""[..])));
         assert_eq!([0, 0x12, 0x13, 0xffff_ffff_8281_9730].map(|address| names.text(address)), [None; 4]);
-        assert_eq!(names.texts.len(), 4);
+        assert_eq!(names.0.len(), 4);
     }
 }

@@ -1,4 +1,3 @@
-use perf_symbols::Kallsyms;
 use proptest::prelude::*;
 
 use super::*;
@@ -31,7 +30,7 @@ fn printed(print_format: &str, pid: i32, state: u64) -> Option<String> {
     let text = text(print_format);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap())?;
     let mut out = Vec::new();
-    format.print(&payload(pid, state), &KernelNames::default(), &mut out);
+    format.print(&payload(pid, state), &KernelTexts::default(), &mut out);
     Some(String::from_utf8(out).unwrap())
 }
 
@@ -94,15 +93,26 @@ fn bits_and_numbers_have_names() {
     assert_eq!([-1, 1, 7].map(|pid| printed(format, pid, 0).unwrap()), ["ERROR", "TIMER", "0x7"]);
 }
 
+/// Two functions.
+struct Functions;
+
+impl KernelNames for Functions {
+    fn function(&self, address: u64) -> Option<(&[u8], u64)> {
+        match address {
+            0xffff_0000..0xffff_0100 => Some((b"first", 0xffff_0000)),
+            0xffff_0100..0xffff_0200 => Some((b"second", 0xffff_0100)),
+            _ => None,
+        }
+    }
+}
+
 #[test]
 fn functions_of_the_kernel_have_names() {
-    let kallsyms =
-        Kallsyms::parse(b"ffff0000 T first\nffff0100 T second\nffff0200 T end\n".to_vec()).unwrap();
     let text = text(r#""%pS [%10ps] %pF %ps %p", 0xffff0010, 0xffff0010, 0xffff0100, 1, 0xffff0010"#);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
     assert!(format.has_functions());
     let mut out = Vec::new();
-    format.print(&payload(1, 1), &KernelNames::of_kallsyms(kallsyms), &mut out);
+    format.print(&payload(1, 1), &Functions, &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), "first+0x10 [     first] second+0x0 0x1 0xffff0010");
 }
 
@@ -128,7 +138,7 @@ fn check_bytes(print_format: &str, expected: &str) {
     raw.extend((4_u32 << 16 | 0x36).to_ne_bytes());
     raw.extend(0xffff_ffff_8281_a585_u64.to_ne_bytes());
     raw.extend([7_u16, 0xabc].iter().flat_map(|element| element.to_ne_bytes()));
-    let names = KernelNames::default().with_texts(b"0xffffffff8281a585 : \"rcu_preempt\"\n");
+    let names = KernelTexts::parse(b"0xffffffff8281a585 : \"rcu_preempt\"\n");
     let mut out = Vec::new();
     format.print(&raw, &names, &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), expected, "{print_format}");
@@ -242,7 +252,7 @@ fn payload_that_is_truncated_prints_a_question_mark() {
     let text = text(r#""%s %d", REC->comm, REC->pid"#);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
     let mut out = Vec::new();
-    format.print(&payload(1, 1)[..12], &KernelNames::default(), &mut out);
+    format.print(&payload(1, 1)[..12], &KernelTexts::default(), &mut out);
     assert_eq!(out, b"sort ?");
 }
 
@@ -258,7 +268,7 @@ proptest! {
     ) {
         let text = text(&parts.concat());
         if let Some(format) = Format::parse(&text).ok().as_ref().and_then(PrintFormat::parse) {
-            format.print(&raw, &KernelNames::default(), &mut Vec::new());
+            format.print(&raw, &KernelTexts::default(), &mut Vec::new());
         }
     }
 }

@@ -14,7 +14,8 @@ use perf_tracepoint::Format;
 
 use crate::cli::help;
 use crate::out::message::{note, shown};
-use crate::print_format::{KernelNames, PrintFormat};
+use crate::out::payload_names::PayloadNames;
+use crate::print_format::PrintFormat;
 use crate::recording::{
     FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
     reused,
@@ -74,7 +75,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let names = about.events().map(|(name, _)| name.len());
     let finder = options.finder.finder(&about);
     let formats = events.iter().filter_map(|event| event.print_format.as_ref());
-    let kernel = KernelNames::default().with_texts(about.printk_formats());
+    let kernel = PayloadNames::of_texts(about.printk_formats());
     let kernel = if finder.is_local() { kernel.with_functions(formats) } else { kernel };
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
@@ -208,7 +209,7 @@ struct Printer<'a> {
     /// The text of a payload.
     payload: Vec<u8>,
     /// The functions and texts in payloads.
-    kernel: KernelNames,
+    kernel: PayloadNames,
     lines: FrameLines,
     samples: Vec<Waiting>,
     heads: Vec<u8>,

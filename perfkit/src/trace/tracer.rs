@@ -15,7 +15,8 @@ use super::options::SummaryMode;
 use super::plan::{Calls, Plan};
 use super::{Options, json, summary, text};
 use crate::out::message::shown;
-use crate::print_format::{KernelNames, PrintFormat};
+use crate::out::payload_names::PayloadNames;
+use crate::print_format::PrintFormat;
 
 /// Prints what is traced.
 pub(super) struct Tracer<'p> {
@@ -26,7 +27,7 @@ pub(super) struct Tracer<'p> {
     tracepoints: Vec<Printed<'p>>,
     /// Index of the event of the first one.
     first_tracepoint: usize,
-    kernel: KernelNames,
+    kernel: PayloadNames,
     lines: Lines<'p>,
     /// The process of this program, if all tasks are traced.
     excluded: Option<u32>,
@@ -60,7 +61,7 @@ impl<'p> Printed<'p> {
     }
 
     /// Returns the text of a payload in one line.
-    fn text(&self, raw: &[u8], kernel: &KernelNames) -> String {
+    fn text(&self, raw: &[u8], kernel: &PayloadNames) -> String {
         let Some(print_format) = &self.print_format else { return self.format.display(raw).to_string() };
         let mut text = Vec::new();
         print_format.print(raw, kernel, &mut text);
@@ -73,7 +74,7 @@ impl<'p> Tracer<'p> {
         let tracepoints = plan.tracepoints.iter().map(Printed::new).collect::<Result<Vec<_>, _>>();
         let tracepoints = tracepoints.map_err(io::Error::other)?;
         let formats = tracepoints.iter().filter_map(|printed| printed.print_format.as_ref());
-        let kernel = KernelNames::of_this_kernel(formats);
+        let kernel = PayloadNames::of_this_kernel(formats);
         let summary = match options.summary_mode {
             SummaryMode::Thread => SyscallSummary::new(),
             SummaryMode::Total => SyscallSummary::with_capacity(0),

@@ -55,6 +55,7 @@ freestanding() {
 
 passes 'core-only: perf-abi and perf-decode' ./core-only.sh -p perf-abi -p perf-decode
 passes 'core-only: the fields of perf-tracepoint' ./core-only.sh -p perf-tracepoint --no-default-features
+passes 'core and alloc: the print formats of perf-tracepoint' ./core-only.sh --alloc -p perf-tracepoint
 passes 'core-only: the reader of perf-file over bytes' ./core-only.sh -p perf-file --no-default-features
 passes 'core and alloc: perf-sys' ./core-only.sh --alloc -p perf-sys
 fails 'core and alloc, control: std is missed' E0463 ./core-only.sh --alloc --manifest-path checks/Cargo.toml -p uses-std

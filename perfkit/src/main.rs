@@ -20,7 +20,6 @@ mod flamegraph;
 mod list;
 mod measure;
 mod out;
-mod print_format;
 mod record;
 mod recording;
 mod report;

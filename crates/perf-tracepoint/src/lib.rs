@@ -1,4 +1,5 @@
-//! What the payload of a tracepoint means: the fields in the RAW data of a sample.
+//! What the payload of a tracepoint means: the fields in the RAW data of a sample, and the text that the kernel prints of
+//! them.
 //!
 //! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs mount, and the perf tool
 //! stores these texts in `perf.data`. [`Format::parse`] parses one once, without allocating. A field is looked up by its
@@ -57,10 +58,11 @@
 //! | read a field of many payloads | [`Format::integer`], [`text`](Format::text), [`array`](Format::array), [`Field::bytes`] |
 //! | print all fields of a payload | [`Format::display`] |
 //! | print a record with them | [`Format::display_record`] |
+//! | print a payload as the kernel does, with the feature `alloc` | `PrintFormat` |
 //! | list the fields, with their declarations | [`Format::fields`](field@Format::fields), [`Field`], [`Value`] |
 //!
 //! Numbers are read in this machine's byte order. Payloads are not trusted. A field that is not within the payload reads as
-//! `None`. Everything that this crate prints of them is one line of printable ASCII.
+//! `None`. `Display` of what this crate has is one line of printable ASCII.
 //!
 //! Records, and the [`raw`](perf_decode::Sample::raw) data of samples, are views of the crate `perf-decode`. `perf-session`
 //! finds the tracepoints of this machine and opens their events. It re-exports this crate as `tracepoint`.
@@ -71,9 +73,12 @@
 //! - [`f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
 //!   prints the text
 
-#![no_std]
+#![cfg_attr(not(test), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]
@@ -81,8 +86,12 @@
 mod readme {}
 
 mod payload;
+#[cfg(feature = "alloc")]
+mod print_format;
 
 pub use payload::{
     ArrayField, BytesField, Excerpt, Field, Fields, FieldsIter, Format, FormatError, IntegerField, Integers,
     Kind, Location, Payload, TextField, Value,
 };
+#[cfg(feature = "alloc")]
+pub use print_format::{KernelNames, KernelTexts, PrintFormat};

@@ -2,8 +2,7 @@
 
 use perf_session::{System, Tracefs};
 use perf_symbols::Kallsyms;
-
-use crate::print_format::{KernelNames, KernelTexts, PrintFormat};
+use perf_tracepoint::{KernelNames, KernelTexts, PrintFormat};
 
 /// The functions and the texts of a kernel, as far as formats need them.
 #[derive(Debug, Default)]

@@ -10,12 +10,11 @@ use perf_abi::{Attr, SampleType};
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Stack, StackEnd, UserSource};
-use perf_tracepoint::Format;
+use perf_tracepoint::{Format, PrintFormat};
 
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::payload_names::PayloadNames;
-use crate::print_format::PrintFormat;
 use crate::recording::{
     FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
     reused,

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use perf_decode::{Layout, Record, Sample};
 use perf_session::{EventLost, EventSetRecord, Scope, Syscall, SyscallJoiner, SyscallSummary, Tracepoint};
-use perf_tracepoint::{Format, FormatError};
+use perf_tracepoint::{Format, FormatError, PrintFormat};
 
 use super::entry::{Entry, Task};
 use super::names::Names;
@@ -16,7 +16,6 @@ use super::plan::{Calls, Plan};
 use super::{Options, json, summary, text};
 use crate::out::message::shown;
 use crate::out::payload_names::PayloadNames;
-use crate::print_format::PrintFormat;
 
 /// Prints what is traced.
 pub(super) struct Tracer<'p> {

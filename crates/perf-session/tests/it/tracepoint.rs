@@ -1,6 +1,7 @@
 //! Tracepoints by name, and their payloads by the names of fields.
 
 use perf_session::ring::{Attr, AttrFlags, Record, Ring, SampleLayout, SampleType, Target};
+use perf_session::tracepoint::{Format, PrintFormat};
 use perf_session::{System, Tracefs, TracefsError};
 
 use crate::support::event::open_or_skip;
@@ -32,6 +33,33 @@ fn every_tracepoint_of_this_machine_is_understood() {
         }
     }
     assert!(understood > 0);
+}
+
+/// Formats with more than expressions: blocks of statements, functions of the kernel, members of structs.
+#[test]
+fn print_formats_of_this_machine_are_understood() {
+    let Some(tracefs) = tracefs() else { return };
+    let tracepoints = tracefs.matching("*:*").unwrap();
+    let understood =
+        |text: &str| Format::parse(text).is_ok_and(|format| PrintFormat::parse(&format).is_some());
+    let refused: Vec<_> =
+        tracepoints.iter().filter(|tracepoint| !understood(tracepoint.format_text())).collect();
+    for tracepoint in &refused {
+        let text = tracepoint.format_text();
+        println!("{tracepoint}: {}", text.split("print fmt: ").nth(1).unwrap_or_default());
+        let is_of_addresses = ["%pI", "%pU", "%pM", "pbl", "__print_hex", "__print_array"]
+            .iter()
+            .any(|form| text.contains(form));
+        let has_more =
+            ["({", "msecs(", "__builtin_choose_expr", "(REC)"].iter().any(|form| text.contains(form));
+        assert!(!is_of_addresses || has_more, "{tracepoint}");
+    }
+    assert!(
+        refused.len() * 20 <= tracepoints.len(),
+        "{} of {} are not understood",
+        refused.len(),
+        tracepoints.len()
+    );
 }
 
 #[test]

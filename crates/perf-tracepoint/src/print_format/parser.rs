@@ -1,6 +1,9 @@
 //! The grammar: a C string, and C expressions as its arguments.
 
-use perf_tracepoint::{BytesField, Format, Kind};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::payload::{BytesField, Format, Kind};
 
 use super::{Conversion, Count, Expression, Function, Memory, Operator, Piece, field};
 
@@ -56,7 +59,7 @@ impl<'f, 't> Parser<'f, 't> {
                     rest = rest.get(1..)?;
                 }
                 (b'%', _) => {
-                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                    pieces.push(Piece::Literal(core::mem::take(&mut literal)));
                     pieces.push(self.conversion(&mut rest)?);
                 }
                 _ => literal.push(byte),

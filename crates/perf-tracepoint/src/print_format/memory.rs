@@ -1,7 +1,11 @@
 //! Memory that an argument points to and that is in the payload, as the kernel prints it: addresses of networks, UUIDs, sets of
 //! bits, bytes. The forms are those of `lib/vsprintf.c`.
 
-use std::fmt::Write as _;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 /// The form of a text that is made of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

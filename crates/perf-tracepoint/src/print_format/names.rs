@@ -1,11 +1,14 @@
 //! The names of addresses of the kernel that payloads have: functions, and texts.
 
-use std::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
 
 /// The names of the kernel's addresses that a [`PrintFormat`](super::PrintFormat) prints. Without a name the address is
 /// printed.
-pub(crate) trait KernelNames {
-    /// Returns the name and the start of the function that an address is in.
+pub trait KernelNames {
+    /// Returns the name of the function that an address is in, and the address of its start.
     fn function(&self, _address: u64) -> Option<(&[u8], u64)> {
         None
     }
@@ -38,11 +41,11 @@ impl Function {
 
 /// Texts of the kernel by their addresses. As [`KernelNames`] it has no functions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KernelTexts(BTreeMap<u64, Box<[u8]>>);
+pub struct KernelTexts(BTreeMap<u64, Box<[u8]>>);
 
 impl KernelTexts {
     /// Parses the file `printk_formats` of tracefs. Lines that are malformed are left out.
-    pub(crate) fn parse(printk_formats: &[u8]) -> Self {
+    pub fn parse(printk_formats: &[u8]) -> Self {
         Self(printk_formats.split(|&byte| byte == b'\n').filter_map(text).collect())
     }
 }
@@ -58,7 +61,7 @@ fn text(line: &[u8]) -> Option<(u64, Box<[u8]>)> {
     let line = line.strip_prefix(b"0x")?;
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit())?;
     let (address, rest) = line.split_at_checked(end)?;
-    let address = u64::from_str_radix(std::str::from_utf8(address).ok()?, 16).ok()?;
+    let address = u64::from_str_radix(core::str::from_utf8(address).ok()?, 16).ok()?;
     let escaped = rest.strip_prefix(b" : \"")?.strip_suffix(b"\"")?;
     let mut text = Vec::with_capacity(escaped.len());
     let mut bytes = escaped.iter().copied().peekable();

@@ -1,9 +1,12 @@
 //! Payloads of tracepoints in the form that the kernel gives them, by the `print fmt` of the tracepoint.
 
-use std::borrow::Cow;
-use std::io::Write as _;
+use alloc::borrow::{Cow, ToOwned as _};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
-use perf_tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
+use crate::payload::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
 
 mod memory;
 mod names;
@@ -11,22 +14,49 @@ mod parser;
 
 use memory::Memory;
 use names::Function;
-pub(crate) use names::{KernelNames, KernelTexts};
+pub use names::{KernelNames, KernelTexts};
 use parser::Parser;
 
-/// A print format that was parsed.
-#[derive(Debug)]
-pub(crate) struct PrintFormat(Vec<Piece>);
+/// The `print fmt` of a tracepoint, which prints payloads as the kernel does.
+///
+/// It is a C format string and C expressions as its arguments, with the kernel's helpers for flags, symbols, arrays, sets of
+/// bits, and addresses of networks. Numbers are 64 bits wide, as in the perf tool.
+///
+/// ```
+/// use perf_tracepoint::{Format, KernelTexts, PrintFormat};
+///
+/// let text = "name: softirq_raise
+/// ID: 7
+/// format:
+/// \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+///
+/// \tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;
+///
+/// print fmt: \"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, { 1, \"TIMER\" }, { 9, \"RCU\" })
+/// ";
+/// let format = PrintFormat::parse(&Format::parse(text)?).expect("one that is understood");
+/// let payload = [0_u32, 0, 9].map(u32::to_ne_bytes).concat();
+/// let mut line = Vec::new();
+/// format.print(&payload, &KernelTexts::default(), &mut line);
+/// assert_eq!(line, b"vec=9 [action=RCU]");
+/// # Ok::<(), perf_tracepoint::FormatError>(())
+/// ```
+///
+/// # References
+///
+/// - `Documentation/core-api/printk-formats.rst`
+#[derive(Clone, Debug)]
+pub struct PrintFormat(Vec<Piece>);
 
 /// A part of the text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Piece {
     Literal(Vec<u8>),
     Value(Conversion, Expression),
 }
 
 /// A conversion such as `%-8s` or `%016llx`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Conversion {
     is_left: bool,
     has_zeros: bool,
@@ -42,7 +72,7 @@ struct Conversion {
 }
 
 /// A width or precision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Count {
     Fixed(usize),
     /// The argument for `*`.
@@ -50,7 +80,7 @@ enum Count {
 }
 
 /// An argument, and the parts of it. Numbers are 64 bits wide, as in the perf tool.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Expression {
     Number(u64),
     Literal(Vec<u8>),
@@ -113,26 +143,28 @@ enum Value<'a> {
 
 impl PrintFormat {
     /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as blocks of
-    /// statements: its payloads are then printed by the names of their fields.
-    pub(crate) fn parse(format: &Format<'_>) -> Option<Self> {
+    /// statements: print the payloads by [`Format::display`] then.
+    pub fn parse(format: &Format<'_>) -> Option<Self> {
         Parser::new(format).pieces().map(Self)
     }
 
-    /// Returns whether it prints functions of the kernel.
-    pub(crate) fn has_functions(&self) -> bool {
+    /// Returns whether it prints functions of the kernel: [`KernelNames::function`].
+    pub fn has_functions(&self) -> bool {
         self.0
             .iter()
             .any(|piece| matches!(piece, Piece::Value(conversion, _) if conversion.function.is_some()))
     }
 
-    /// Returns whether it prints texts of the kernel that are not in the payload.
-    pub(crate) fn has_texts(&self) -> bool {
+    /// Returns whether it prints texts of the kernel that are not in the payload: [`KernelNames::text`].
+    pub fn has_texts(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Value(conversion, argument) if conversion.kind == b's' && argument.may_be_address()))
     }
 
     /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions and texts of the
     /// kernel without a name as their addresses.
-    pub(crate) fn print(&self, raw: &[u8], names: &dyn KernelNames, out: &mut Vec<u8>) {
+    ///
+    /// Texts of the payload are not escaped: they have the bytes of names of tasks and files, which users choose.
+    pub fn print(&self, raw: &[u8], names: &dyn KernelNames, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),
@@ -322,8 +354,7 @@ fn flags(mut bits: u64, between: &[u8], names: &Names) -> Vec<u8> {
         if !text.is_empty() {
             text.extend_from_slice(between);
         }
-        // Writing to memory does not fail.
-        let _ = write!(text, "{bits:#x}");
+        text.extend_from_slice(format!("{bits:#x}").as_bytes());
     }
     text
 }

@@ -103,8 +103,8 @@ pub use set::{
 };
 #[cfg(feature = "syscalls")]
 pub use syscalls::{
-    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallHit, SyscallJoiner,
-    SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
+    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallFormats, SyscallHit,
+    SyscallJoiner, SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
 };
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,

@@ -5,8 +5,8 @@ use std::io;
 
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{
-    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, SyscallTable, SyscallTracepoints,
-    System, Tracefs, Tracepoint,
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Glob, SyscallTable,
+    SyscallTracepoints, System, Tracefs, Tracepoint,
 };
 
 use super::Options;
@@ -47,7 +47,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
         let tracefs = Tracefs::find(system).map_err(io::Error::other)?;
-        let table = SyscallTable::read(&tracefs).map_err(io::Error::other)?;
+        let table = tracefs.syscall_table().map_err(io::Error::other)?;
         // Without the kernel, so that the event which is refused is one that the user names.
         let user_only = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
         let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND | user_only);
@@ -164,7 +164,8 @@ impl<'t> Wanted<'t> {
                         let advice = "without -e, all calls are printed by their numbers";
                         return Err(io::Error::other(format!("{}: {reason}; {advice}", shown(part))));
                     }
-                    let found = table.matching(part);
+                    let pattern = Glob::new(part);
+                    let found = table.matching(|name| pattern.matches(name));
                     if found.is_empty() {
                         let near = nearest(part, table.names());
                         return Err(io::Error::other(format!(

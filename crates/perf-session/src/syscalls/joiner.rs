@@ -17,7 +17,7 @@ use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 /// - [`lose`](Self::lose) ends all calls that are in progress as [`Lost`](SyscallEnd::Lost), because any of them may have
 ///   returned, and been made again, in the gap. Their returns then have no start. The kernel reports a loss with the next
 ///   record of the CPU: what other CPUs wrote before that record was joined already.
-/// - A hit from before the start of the thread's call is [late](crate::EventSetRecord::is_late), and not of that call.
+/// - A hit from before the start of the thread's call is late, and not of that call.
 /// - A return of `execve` may be of another thread of the process, whose id changes to that of the process.
 ///
 /// Ends of threads are reported by [`end_thread`](Self::end_thread), from `EXIT` records.

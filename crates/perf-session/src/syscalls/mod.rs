@@ -3,6 +3,7 @@
 mod args;
 mod call;
 mod error;
+mod formats;
 mod joiner;
 mod numbers;
 mod stats;
@@ -15,6 +16,7 @@ mod tracepoints;
 pub use args::{SyscallArg, SyscallArgs};
 pub use call::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 pub use error::SyscallError;
+pub use formats::SyscallFormats;
 pub use joiner::SyscallJoiner;
 pub use stats::SyscallStats;
 pub use summary::SyscallSummary;

@@ -2,11 +2,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use perf_tracepoint::FormatError;
+use perf_tracepoint::Format;
 
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
-use crate::names::{Glob, Tracefs, TracefsError};
 
 /// The names of the system calls of this architecture, and their arguments on this kernel.
 ///
@@ -15,15 +14,13 @@ use crate::names::{Glob, Tracefs, TracefsError};
 /// for each architecture. The numbers of 32-bit programs on a 64-bit kernel differ, and `raw_syscalls` does not say
 /// whose they are: such calls have wrong names. The default one has the names alone.
 ///
-/// ```no_run
-/// use perf_session::{SyscallTable, System, Tracefs};
+/// ```
+/// use perf_session::SyscallTable;
 ///
-/// let table = SyscallTable::read(&Tracefs::find(&System::new())?)?;
-/// for number in table.matching("open*") {
-///     let names: Vec<_> = table.args(number).iter().map(|arg| arg.name()).collect();
-///     println!("{number}: {}({})", table.name(number), names.join(", "));
+/// let table = SyscallTable::default();
+/// for number in table.matching(|name| name.starts_with("open")) {
+///     println!("{number}: {}", table.name(number));
 /// }
-/// # Ok::<(), perf_session::TracefsError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SyscallTable {
@@ -38,30 +35,20 @@ impl SyscallTable {
     /// Elsewhere each is `syscall_N`, and no arguments are known.
     pub const HAS_NAMES: bool = numbers::HAS_NAMES;
 
-    /// Reads the arguments of all calls, which takes some 20 ms.
-    ///
-    /// # Errors
-    ///
-    /// The formats cannot be read or are malformed. A kernel without the category `syscalls` is no error: there
-    /// the arguments are unknown.
-    pub fn read(tracefs: &Tracefs) -> Result<Self, TracefsError> {
-        let tracepoints = match tracefs.matching("syscalls:sys_enter_*") {
-            Err(TracefsError::NotFound { .. }) => Vec::new(),
-            tracepoints => tracepoints?,
-        };
+    /// Returns a table with the arguments of the calls that the formats of `syscalls:sys_enter_*` describe. Other formats are
+    /// left out.
+    pub fn from_formats<'t>(formats: impl IntoIterator<Item = Format<'t>>) -> Self {
         let mut by_name = HashMap::new();
-        for tracepoint in &tracepoints {
-            let malformed = |error: FormatError| TracefsError::Format { path: tracefs.path(), error };
-            let format = tracepoint.format().map_err(malformed)?;
+        for format in formats {
+            let Some(name) = format.name.strip_prefix("sys_enter_") else { continue };
             // After the number, which is there on every kernel.
             let args = format.fields.iter().filter(|field| !is_number(field.name));
-            let name = tracepoint.name().trim_start_matches("sys_enter_");
             by_name.insert(name, args.map(|field| SyscallArg::new(&field)).collect::<Arc<[_]>>());
         }
         let of_name =
             |name: &str| tracepoint_names(name).iter().find_map(|name| by_name.get(&**name).cloned());
         let calls = numbers().filter_map(|(number, name)| Some((number, of_name(name)?)));
-        Ok(Self { args: calls.collect() })
+        Self { args: calls.collect() }
     }
 
     /// Returns the name of a call, `syscall_N` for an unknown number.
@@ -69,10 +56,9 @@ impl SyscallTable {
         numbers::name(number).map_or_else(|| format!("syscall_{number}").into(), Cow::Borrowed)
     }
 
-    /// Returns the numbers of the calls whose names match a pattern with the wildcards `*`, `?` and `[..]`, ascending.
-    pub fn matching(&self, pattern: &str) -> Vec<i64> {
-        let pattern = Glob::new(pattern);
-        numbers().filter(|(_, name)| pattern.matches(name)).map(|(number, _)| number).collect()
+    /// Returns the numbers of the calls whose names `matches` wants, ascending.
+    pub fn matching(&self, matches: impl Fn(&str) -> bool) -> Vec<i64> {
+        numbers().filter(|(_, name)| matches(name)).map(|(number, _)| number).collect()
     }
 
     /// Iterates over the names of all calls, by their numbers.
@@ -90,8 +76,8 @@ impl SyscallTable {
         SyscallArgs { args: self.args.get(&number).map(|args| &**args), words }
     }
 
-    /// Returns the filter by which both tracepoints of [`SyscallTracepoints`](super::SyscallTracepoints) hit for these
-    /// calls only, for [`Event::set_filter`](perf_ring::Event::set_filter).
+    /// Returns the filter by which both tracepoints of [`SyscallFormats`](super::SyscallFormats) hit for these
+    /// calls only, for `Event::set_filter` of `perf-ring`.
     pub fn filter(numbers: &[i64]) -> String {
         let mut numbers = numbers.to_vec();
         if numbers.contains(&RT_SIGRETURN) {

@@ -1,8 +1,8 @@
 use perf_ring::decode::Layout;
 use perf_ring::{Sample, SampleType};
-use perf_tracepoint::{ArrayField, FormatError, IntegerField};
+use perf_tracepoint::FormatError;
 
-use super::{SyscallHit, SyscallStep};
+use super::{SyscallFormats, SyscallHit, SyscallTable};
 use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 
 /// The tracepoints `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, through which all system calls go.
@@ -17,7 +17,7 @@ use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 ///
 /// fn main() -> Result<(), perf_session::Report> {
 ///     let tracefs = Tracefs::find(&System::new())?;
-///     let (points, table) = (SyscallTracepoints::find(&tracefs)?, SyscallTable::read(&tracefs)?);
+///     let (points, table) = (SyscallTracepoints::find(&tracefs)?, tracefs.syscall_table()?);
 ///     let options = EventSetOptions::new().events(points.event_specs()).ring_pages(128);
 ///     let mut set = options.target(EventSetTarget::command()).open()?;
 ///     let mut child = set.spawn(&mut std::process::Command::new("true"))?;
@@ -38,30 +38,7 @@ use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 pub struct SyscallTracepoints {
     enter: Tracepoint,
     exit: Tracepoint,
-    fields: Fields,
-}
-
-/// The fields of the payloads.
-#[derive(Clone, Copy, Debug)]
-struct Fields {
-    kind: IntegerField,
-    entered: IntegerField,
-    args: ArrayField,
-    exited: IntegerField,
-    result: IntegerField,
-}
-
-impl Fields {
-    fn bind(enter: &Tracepoint, exit: &Tracepoint) -> Result<Self, FormatError> {
-        let (enter, exit) = (enter.format()?, exit.format()?);
-        Ok(Self {
-            kind: enter.integer("common_type")?,
-            entered: enter.integer("id")?,
-            args: enter.array("args")?,
-            exited: exit.integer("id")?,
-            result: exit.integer("ret")?,
-        })
-    }
+    formats: SyscallFormats,
 }
 
 impl SyscallTracepoints {
@@ -73,10 +50,10 @@ impl SyscallTracepoints {
     pub fn find(tracefs: &Tracefs) -> Result<Self, TracefsError> {
         let enter = tracefs.tracepoint("raw_syscalls", "sys_enter")?;
         let exit = tracefs.tracepoint("raw_syscalls", "sys_exit")?;
+        let formats = enter.format().and_then(|enter| SyscallFormats::bind(&enter, &exit.format()?));
         let malformed =
             |error| TracefsError::Format { path: tracefs.path().join("events/raw_syscalls"), error };
-        let fields = Fields::bind(&enter, &exit).map_err(malformed)?;
-        Ok(Self { enter, exit, fields })
+        Ok(Self { formats: formats.map_err(malformed)?, enter, exit })
     }
 
     /// Returns the events of starts and returns, which sample each hit with what [`read`](Self::read) needs.
@@ -89,18 +66,24 @@ impl SyscallTracepoints {
 
     /// Returns the hit of a sample; `None` if the sample is of another event, or has no task, time or payload.
     pub fn read<L: Layout>(&self, sample: &Sample<'_, L>) -> Option<SyscallHit> {
-        let raw = sample.raw()?;
-        let kind = self.fields.kind.read_u64(raw)?;
-        let (number, step) = if kind == u64::from(self.enter.id()) {
-            let mut words = self.fields.args.read(raw)?;
-            let args = [(); 6].map(|()| words.next().unwrap_or(0));
-            (self.fields.entered.read_i64(raw)?, SyscallStep::Enter { args })
-        } else if kind == u64::from(self.exit.id()) {
-            let result = self.fields.result.read_i64(raw)?;
-            (self.fields.exited.read_i64(raw)?, SyscallStep::Exit { result })
-        } else {
-            return None;
+        self.formats.read(sample)
+    }
+}
+
+impl Tracefs {
+    /// Returns the names of the system calls, and the arguments of all, which takes some 20 ms.
+    ///
+    /// # Errors
+    ///
+    /// The formats cannot be read or are malformed. A kernel without the category `syscalls` is no error: there
+    /// the arguments are unknown.
+    pub fn syscall_table(&self) -> Result<SyscallTable, TracefsError> {
+        let tracepoints = match self.matching("syscalls:sys_enter_*") {
+            Err(TracefsError::NotFound { .. }) => Vec::new(),
+            tracepoints => tracepoints?,
         };
-        Some(SyscallHit { pid: sample.pid()?, tid: sample.tid()?, time: sample.time()?, number, step })
+        let malformed = |error: FormatError| TracefsError::Format { path: self.path(), error };
+        let formats: Result<Vec<_>, _> = tracepoints.iter().map(Tracepoint::format).collect();
+        Ok(SyscallTable::from_formats(formats.map_err(malformed)?))
     }
 }

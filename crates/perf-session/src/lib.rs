@@ -57,7 +57,7 @@
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | open more events than the soft limit of descriptors permits | [`DescriptorLimit::raise`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
-//! | trace system calls, with the feature `syscalls` | `SyscallTracepoints`, `SyscallJoiner`, `SyscallTable`, `SyscallSummary` |
+//! | trace system calls, with the feature `syscalls` | `SyscallTracepoints`, `Tracefs::syscall_table`, and `SyscallJoiner` and others of [`tracepoint`] |
 //! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
@@ -75,8 +75,6 @@ mod set;
 mod std_error;
 #[cfg(feature = "synthesize")]
 pub mod synthesize;
-#[cfg(feature = "syscalls")]
-mod syscalls;
 mod system;
 mod why;
 
@@ -90,6 +88,8 @@ pub use perf_ring::Report;
 pub use perf_tracepoint as tracepoint;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
+#[cfg(feature = "syscalls")]
+pub use names::SyscallTracepoints;
 pub use names::{
     ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError, Pmu, PmuError,
     PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError, TermProblem,
@@ -100,11 +100,6 @@ pub use set::{
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
     MappedRings, Metric, MetricKind, NewTaskIds, ObservedTasks, Refreshed, RepairedSamples, RingKey,
     RingSize, SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
-};
-#[cfg(feature = "syscalls")]
-pub use syscalls::{
-    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallFormats, SyscallHit,
-    SyscallJoiner, SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
 };
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,

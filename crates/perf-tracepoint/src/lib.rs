@@ -1,5 +1,5 @@
-//! What the payload of a tracepoint means: the fields in the RAW data of a sample, and the text that the kernel prints of
-//! them.
+//! What the payload of a tracepoint means: the fields in the RAW data of a sample, the text that the kernel prints of them,
+//! and the system calls that they trace.
 //!
 //! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs mount, and the perf tool
 //! stores these texts in `perf.data`. [`Format::parse`] parses one once, without allocating. A field is looked up by its
@@ -59,6 +59,7 @@
 //! | print all fields of a payload | [`Format::display`] |
 //! | print a record with them | [`Format::display_record`] |
 //! | print a payload as the kernel does, with the feature `alloc` | `PrintFormat` |
+//! | trace system calls, with the feature `syscalls` | `SyscallFormats`, `SyscallJoiner`, `SyscallTable`, `SyscallSummary` |
 //! | list the fields, with their declarations | [`Format::fields`](field@Format::fields), [`Field`], [`Value`] |
 //!
 //! Numbers are read in this machine's byte order. Payloads are not trusted. A field that is not within the payload reads as
@@ -73,7 +74,7 @@
 //! - [`f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
 //!   prints the text
 
-#![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(any(test, feature = "syscalls")), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
@@ -88,6 +89,8 @@ mod readme {}
 mod payload;
 #[cfg(feature = "alloc")]
 mod print_format;
+#[cfg(feature = "syscalls")]
+mod syscalls;
 
 pub use payload::{
     ArrayField, BytesField, Excerpt, Field, Fields, FieldsIter, Format, FormatError, IntegerField, Integers,
@@ -95,3 +98,8 @@ pub use payload::{
 };
 #[cfg(feature = "alloc")]
 pub use print_format::{KernelNames, KernelTexts, PrintFormat};
+#[cfg(feature = "syscalls")]
+pub use syscalls::{
+    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallFormats, SyscallHit,
+    SyscallJoiner, SyscallStats, SyscallStep, SyscallSummary, SyscallTable,
+};

@@ -1,6 +1,7 @@
 //! Threads that wait all the time while they are observed: they make no record, and are the answer if a program hangs.
 
-use perf_session::{SyscallTable, System, ThreadState, WaitPlace};
+use perf_session::{System, ThreadState, WaitPlace};
+use perf_tracepoint::SyscallTable;
 
 use crate::out::message::{count, shown};
 

@@ -1,7 +1,7 @@
 //! A line of the trace, before its form.
 
-use perf_session::{Syscall, SyscallArgs, SyscallEnd};
 use perf_tracepoint::Format;
+use perf_tracepoint::{Syscall, SyscallArgs, SyscallEnd};
 
 /// A line of the trace.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_session::{Syscall, SyscallEnd, SyscallStats};
+use perf_tracepoint::{Syscall, SyscallEnd, SyscallStats};
 use serde_json::{Value, json};
 
 use super::entry::{Entry, Task};
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_
                 "state": state(call),
                 "duration": call.duration(),
                 "result": call.result(),
-                "error": call.error().and_then(perf_session::SyscallError::name),
+                "error": call.error().and_then(perf_tracepoint::SyscallError::name),
             })
         }
         Entry::Hit { time, name, format, raw, .. } => {

@@ -3,7 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_session::{EventSetTarget, SyscallTable, System};
+use perf_session::{EventSetTarget, System};
+use perf_tracepoint::SyscallTable;
 
 mod entry;
 mod json;

@@ -5,9 +5,10 @@ use std::io;
 
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{
-    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Glob, SyscallTable,
-    SyscallTracepoints, System, Tracefs, Tracepoint,
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Glob, SyscallTracepoints, System,
+    Tracefs, Tracepoint,
 };
+use perf_tracepoint::SyscallTable;
 
 use super::Options;
 use crate::cli::nearest::nearest;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_session::{SyscallStats, SyscallSummary, SyscallTable};
+use perf_tracepoint::{SyscallStats, SyscallSummary, SyscallTable};
 
 use super::json;
 use super::names::Names;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_session::{Syscall, SyscallEnd, SyscallError};
+use perf_tracepoint::{Syscall, SyscallEnd, SyscallError};
 
 use super::entry::{Entry, Task};
 
@@ -71,7 +71,7 @@ fn milliseconds(ns: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use perf_session::SyscallEnter;
+    use perf_tracepoint::SyscallEnter;
 
     use super::*;
 

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 
 use perf_decode::{Layout, Record, Sample};
-use perf_session::{EventLost, EventSetRecord, Scope, Syscall, SyscallJoiner, SyscallSummary, Tracepoint};
-use perf_tracepoint::{Format, FormatError, PrintFormat};
+use perf_session::{EventLost, EventSetRecord, Scope, Tracepoint};
+use perf_tracepoint::{Format, FormatError, PrintFormat, Syscall, SyscallJoiner, SyscallSummary};
 
 use super::entry::{Entry, Task};
 use super::names::Names;

@@ -10,6 +10,8 @@ mod pmu;
 mod probe;
 mod resolve;
 mod spec;
+#[cfg(feature = "syscalls")]
+mod syscalls;
 mod tracefs;
 
 pub use expression::ParseError;
@@ -20,4 +22,6 @@ pub use pmu::{
 pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
 pub use resolve::{parse, parse_event};
 pub use spec::{EventGroup, EventSpec, NamedEvent};
+#[cfg(feature = "syscalls")]
+pub use syscalls::SyscallTracepoints;
 pub use tracefs::{Tracefs, TracefsError, Tracepoint};

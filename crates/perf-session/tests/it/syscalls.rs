@@ -3,10 +3,8 @@
 use std::os::unix::process::parent_id;
 
 use perf_session::ring::{Errno, Record};
-use perf_session::{
-    EventSetOptions, EventSetTarget, Syscall, SyscallJoiner, SyscallSummary, SyscallTable,
-    SyscallTracepoints, System, Tracefs, TracefsError,
-};
+use perf_session::tracepoint::{Syscall, SyscallJoiner, SyscallSummary, SyscallTable};
+use perf_session::{EventSetOptions, EventSetTarget, SyscallTracepoints, System, Tracefs, TracefsError};
 
 use crate::support::set::{open_or_skip, skip_tracepoint};
 

@@ -66,10 +66,6 @@ impl TextField {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::vec;
-    use std::vec::Vec;
-
     use super::*;
 
     /// Returns 8 bytes, the dynamic word at 8, then data.

@@ -126,10 +126,6 @@ impl fmt::Display for Excerpt {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::format;
-    use std::string::ToString;
-
     use super::*;
 
     #[test]

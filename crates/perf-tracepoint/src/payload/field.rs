@@ -153,9 +153,6 @@ impl fmt::Display for TypeText<'_> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::string::ToString;
-
     use super::super::integer::to_signed;
     use super::super::line::parse;
     use super::*;

@@ -139,10 +139,6 @@ impl<'t> Lines<'t> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::string::ToString;
-    use std::vec::Vec;
-
     use super::super::Kind;
     use super::*;
 

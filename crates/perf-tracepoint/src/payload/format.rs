@@ -142,11 +142,6 @@ fn heading<'t>(lines: &mut Lines<'t>) -> Result<(&'t str, u32), FormatError> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::string::{String, ToString};
-    use std::vec::Vec;
-    use std::{format, vec};
-
     use perf_abi::{Attr, Misc, RecordType, SampleType};
     use perf_decode::testing::builder::RecordBuilder;
     use perf_decode::{RawRecord, SampleLayout};

@@ -158,9 +158,6 @@ impl FusedIterator for Integers<'_> {}
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::vec::Vec;
-
     use super::super::Location;
     use super::*;
 

@@ -126,9 +126,6 @@ fn size_of_name(word: &str, long: u32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::string::ToString;
-
     use super::*;
 
     fn array(element: u32) -> Kind {

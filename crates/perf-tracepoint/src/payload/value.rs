@@ -92,9 +92,6 @@ impl fmt::Display for Payload<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-    use std::string::{String, ToString};
-
     use super::super::line::parse;
     use super::*;
 

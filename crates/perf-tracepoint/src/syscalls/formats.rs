@@ -1,6 +1,6 @@
-use perf_ring::Sample;
-use perf_ring::decode::Layout;
-use perf_tracepoint::{ArrayField, Format, FormatError, IntegerField};
+use perf_decode::{Layout, Sample};
+
+use crate::payload::{ArrayField, Format, FormatError, IntegerField};
 
 use super::{SyscallHit, SyscallStep};
 

@@ -23,7 +23,7 @@ use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 /// Ends of threads are reported by [`end_thread`](Self::end_thread), from `EXIT` records.
 ///
 /// ```
-/// use perf_session::{SyscallEnd, SyscallHit, SyscallJoiner, SyscallStep};
+/// use perf_tracepoint::{SyscallEnd, SyscallHit, SyscallJoiner, SyscallStep};
 ///
 /// let mut joiner = SyscallJoiner::new();
 /// let mut calls = Vec::new();

@@ -11,7 +11,7 @@ const FIRST_INTERNAL: i32 = 512;
 /// The error of a call: an errno, or one of the kernel's own such as `ERESTARTSYS`, which a program never sees.
 ///
 /// ```
-/// use perf_session::SyscallError;
+/// use perf_tracepoint::SyscallError;
 ///
 /// let error = SyscallError::from_result(-2).unwrap();
 /// assert_eq!((error.number(), error.name()), (2, Some("ENOENT")));

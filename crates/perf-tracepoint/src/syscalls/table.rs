@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use perf_tracepoint::Format;
+use crate::payload::Format;
 
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
@@ -15,7 +15,7 @@ use super::{SyscallArg, SyscallArgs};
 /// whose they are: such calls have wrong names. The default one has the names alone.
 ///
 /// ```
-/// use perf_session::SyscallTable;
+/// use perf_tracepoint::SyscallTable;
 ///
 /// let table = SyscallTable::default();
 /// for number in table.matching(|name| name.starts_with("open")) {

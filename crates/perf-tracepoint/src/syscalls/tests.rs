@@ -1,4 +1,4 @@
-use perf_tracepoint::Format;
+use crate::payload::Format;
 use proptest::prelude::*;
 
 use super::*;

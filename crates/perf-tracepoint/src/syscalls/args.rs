@@ -1,6 +1,6 @@
 use std::fmt;
 
-use perf_tracepoint::{Field, Value};
+use crate::payload::{Field, Value};
 
 /// An argument of a system call, as tracefs declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]

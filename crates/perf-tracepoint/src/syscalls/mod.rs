@@ -1,4 +1,4 @@
-//! System calls: the tracepoints, names and arguments, joining of start and return, statistics.
+//! System calls: the formats of their tracepoints, names and arguments, joining of start and return, statistics.
 
 mod args;
 mod call;
@@ -11,7 +11,6 @@ mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
-mod tracepoints;
 
 pub use args::{SyscallArg, SyscallArgs};
 pub use call::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
@@ -21,4 +20,3 @@ pub use joiner::SyscallJoiner;
 pub use stats::SyscallStats;
 pub use summary::SyscallSummary;
 pub use table::SyscallTable;
-pub use tracepoints::SyscallTracepoints;

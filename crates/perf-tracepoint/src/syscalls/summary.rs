@@ -13,7 +13,7 @@ const MAX_CALLS: usize = 1024;
 /// program may try, as number -1.
 ///
 /// ```
-/// use perf_session::{Syscall, SyscallEnd, SyscallEnter, SyscallSummary};
+/// use perf_tracepoint::{Syscall, SyscallEnd, SyscallEnter, SyscallSummary};
 ///
 /// let mut summary = SyscallSummary::new();
 /// let enter = Some(SyscallEnter { time: 100, args: [0; 6] });

@@ -1,9 +1,11 @@
+//! The tracepoints of all system calls, and the arguments that tracefs describes.
+
 use perf_ring::decode::Layout;
 use perf_ring::{Sample, SampleType};
-use perf_tracepoint::FormatError;
+use perf_tracepoint::{FormatError, SyscallFormats, SyscallHit, SyscallTable};
 
-use super::{SyscallFormats, SyscallHit, SyscallTable};
-use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
+use crate::names::spec::EventSpec;
+use crate::names::tracefs::{Tracefs, TracefsError, Tracepoint};
 
 /// The tracepoints `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, through which all system calls go.
 ///
@@ -11,9 +13,8 @@ use crate::names::{EventSpec, Tracefs, TracefsError, Tracepoint};
 ///
 /// ```no_run
 /// use perf_session::ring::Record;
-/// use perf_session::{
-///     EventSetOptions, EventSetTarget, SyscallJoiner, SyscallTable, SyscallTracepoints, System, Tracefs,
-/// };
+/// use perf_session::tracepoint::SyscallJoiner;
+/// use perf_session::{EventSetOptions, EventSetTarget, SyscallTracepoints, System, Tracefs};
 ///
 /// fn main() -> Result<(), perf_session::Report> {
 ///     let tracefs = Tracefs::find(&System::new())?;

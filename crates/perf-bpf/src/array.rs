@@ -5,7 +5,10 @@ use perf_ring::abi::bpf::{BpfElemFlags, BpfMapFlags, BpfMapType};
 use perf_ring::{Errno, Event};
 use perf_session::{CpuList, System};
 
-use crate::{Error, MapFd, MapSpec, ObjectName};
+use crate::error::Error;
+use crate::map_spec::MapSpec;
+use crate::object::ObjectName;
+use crate::syscall::MapFd;
 
 /// A perf event array: a map whose slots hold perf events, by convention that of CPU n in slot n.
 ///

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use perf_session::ring::EventType;
 use perf_session::{CpuList, EventSet, EventSetEvent, EventSetOptions, LossLedger, NamedEvent, Refreshed};
 
-use crate::{Attachment, Error, Refused};
+use crate::error::{Error, Refused};
+use crate::link::Attachment;
 
 /// An [`EventSet`] of events with a program attached to them.
 ///

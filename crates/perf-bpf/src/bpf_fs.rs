@@ -4,7 +4,7 @@ use perf_ring::Errno;
 use perf_session::System;
 use rustix::fs::StatFs;
 
-use crate::Error;
+use crate::error::Error;
 
 /// `BPF_FS_MAGIC` of `include/uapi/linux/magic.h`.
 const MAGIC: u64 = 0xcafe_4a11;

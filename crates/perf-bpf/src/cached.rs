@@ -1,7 +1,8 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use crate::{Error, Key, Map, Value};
+use crate::error::Error;
+use crate::map::{Key, Map, Value};
 
 /// A map with a copy in memory of what this process wrote, and the status of each element.
 ///

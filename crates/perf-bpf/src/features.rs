@@ -4,8 +4,13 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::error::ENOTSUPP;
+use crate::error::Error;
+use crate::map_spec::MapSpec;
+use crate::object::ObjectName;
+use crate::program::ProgramFd;
+use crate::syscall::MapFd;
 use crate::syscall::{Elements, link_create};
-use crate::{BpfElemFlags, Error, MapFd, MapSpec, ObjectName, ProgramFd};
+use perf_ring::abi::bpf::BpfElemFlags;
 
 /// `mov r0, 0; exit`.
 const RETURN_0: [BpfInsn; 2] = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];

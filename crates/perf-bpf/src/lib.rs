@@ -99,7 +99,7 @@ pub use array::EventArray;
 pub use attached_set::AttachedSet;
 pub use bpf_fs::BpfFs;
 pub use cached::{CacheEntry, CachedMap, DesiredAction};
-pub use error::{Error, Result};
+pub use error::{Error, Refused, Result};
 pub use features::Features;
 pub use link::{Attachment, Link};
 pub use map::{
@@ -118,11 +118,6 @@ pub use process_map::ProcessMapInfo;
 pub use program::{ProgramFd, ProgramFunction, ProgramInfo, RunStats, TaskFd};
 pub use ringbuf::{BorrowedRingBufRecords, RingBuf, RingBufBatch, RingBufRecords};
 pub use syscall::MapFd;
-
-/// The reason why a call failed, with the value that the call took.
-pub type Refused<T> = perf_ring::Refused<T, Error>;
-
-use map_fd::MapLayout;
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

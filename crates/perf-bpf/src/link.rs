@@ -7,8 +7,9 @@ use perf_ring::abi::bpf::{BpfCmd, BpfLinkInfo, BpfProgType};
 use perf_ring::sys::BorrowedEvent;
 use perf_ring::{Errno, Event};
 
+use crate::error::{Error, Refused};
+use crate::object::{ObjectKind, ObjectName};
 use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open};
-use crate::{Error, ObjectKind, ObjectName, Refused};
 
 /// A link, which holds the attachment of a program. Closing its last descriptor detaches the program.
 ///

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use perf_ring::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 use perf_session::{CpuList, System};
 
+use crate::error::{Error, Refused};
+use crate::map_spec::MapSpec;
+use crate::object::{ObjectKind, ObjectName};
+use crate::syscall::MapFd;
 use crate::syscall::{most_cpus, possible_cpus};
-use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName, Refused};
 
 impl MapFd {
     /// Creates a map. Since Linux 3.18.

@@ -4,8 +4,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapInfo, BpfMapType};
 use perf_session::{CpuList, System};
 
+use crate::error::Error;
+use crate::object::ObjectName;
+use crate::syscall::MapFd;
 use crate::syscall::{info, number, possible_cpus};
-use crate::{Error, MapFd, ObjectName};
 
 /// The properties of a map to create.
 ///
@@ -302,7 +304,7 @@ impl fmt::Display for Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ObjectName;
+    use crate::object::ObjectName;
 
     #[test]
     fn flags_add_in_any_order() {

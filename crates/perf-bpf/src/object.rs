@@ -5,8 +5,11 @@ use std::path::Path;
 
 use perf_ring::Errno;
 
+use crate::error::Error;
+use crate::link::Link;
+use crate::program::ProgramFd;
+use crate::syscall::MapFd;
 use crate::syscall::{fd_by_id, fd_by_id_command, next_id, next_id_command};
-use crate::{Error, Link, MapFd, ProgramFd};
 
 /// A kind of BPF object that has descriptors and ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

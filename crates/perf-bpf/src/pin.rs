@@ -9,8 +9,14 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::{BpfCmd, BpfMapFlags};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
+use crate::bpf_fs::BpfFs;
+use crate::error::Error;
+use crate::link::Link;
+use crate::object::ObjectKind;
+use crate::privileges::BpfPrivileges;
+use crate::program::ProgramFd;
+use crate::syscall::MapFd;
 use crate::syscall::{obj_get, obj_pin};
-use crate::{BpfFs, BpfPrivileges, Error, Link, MapFd, ObjectKind, ProgramFd};
 
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {

@@ -8,8 +8,13 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::{BpfMapFlags, BpfMapType};
 
 use crate::error::write_differences;
+use crate::error::{Error, Refused};
+use crate::map::{Key, Map, Value};
+use crate::map_spec::{Difference, MapSpec};
+use crate::object::ObjectKind;
+use crate::pin::unpin;
 use crate::pin::{PinPath, open_if_pinned};
-use crate::{Difference, Error, Key, Map, MapFd, MapSpec, ObjectKind, Refused, Value, unpin};
+use crate::syscall::MapFd;
 
 /// Attempts at creating a pin while processes that do not use this crate create or remove it.
 const ATTEMPTS: u32 = 16;

@@ -1,7 +1,7 @@
 use perf_ring::abi::bpf::{BpfMapFlags, BpfMapType, BpfProgType};
 use perf_session::System;
 
-use crate::Error;
+use crate::error::Error;
 
 /// A map that another process has open, from `/proc/PID/fdinfo/FD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

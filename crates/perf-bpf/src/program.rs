@@ -8,8 +8,10 @@ use perf_ring::abi::bpf::{
 };
 use perf_ring::sys::BorrowedEvent;
 
+use crate::error::{Error, Refused};
+use crate::object::{ObjectKind, ObjectName};
+use crate::privileges::BpfPrivileges;
 use crate::syscall::{self, LoadFailure, enable_stats, prog_functions, prog_info, task_fd_query};
-use crate::{BpfPrivileges, Error, ObjectKind, ObjectName, Refused};
 
 /// The descriptor of a loaded program.
 ///

@@ -4,7 +4,8 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::BpfCmd;
 
 use super::Error;
-use crate::{BpfPrivileges, Difference};
+use crate::map_spec::Difference;
+use crate::privileges::BpfPrivileges;
 
 impl fmt::Display for Error {
     #[allow(clippy::too_many_lines)] // one arm for each variant

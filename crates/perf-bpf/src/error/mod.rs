@@ -8,7 +8,11 @@ use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapFlags, BpfMapType};
 use perf_ring::sys::Error as SysError;
 use perf_session::{CpuList, EventSetError, FileError, Scope};
 
-use crate::{BpfPrivileges, Difference, MapFd, MoveStats, ObjectKind, ObjectName, Refused};
+use crate::map_spec::Difference;
+use crate::object::{ObjectKind, ObjectName};
+use crate::pinned::MoveStats;
+use crate::privileges::BpfPrivileges;
+use crate::syscall::MapFd;
 
 mod display;
 #[cfg(test)]
@@ -324,6 +328,9 @@ impl<T> From<Refused<T>> for Error {
 
 /// The result of a call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// The reason why a call failed, with the value that the call took.
+pub type Refused<T> = perf_ring::Refused<T, Error>;
 
 impl Error {
     /// Returns the errno if a system call failed.

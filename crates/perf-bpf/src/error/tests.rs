@@ -1,5 +1,6 @@
 use super::*;
-use crate::{BatchError, Refused};
+use crate::error::Refused;
+use crate::map::BatchError;
 use perf_ring::sys::Error as SysError;
 use std::io;
 

@@ -9,8 +9,7 @@ use zerocopy::IntoBytes;
 use super::dump::has_atomic_batches;
 use super::iterate::{Listed, copy, has_slots};
 use super::{Key, Map, Value};
-use crate::Error;
-use crate::error::ENOTSUPP;
+use crate::error::{ENOTSUPP, Error};
 use crate::syscall::Elements;
 
 /// Attempts at one batch.

@@ -7,7 +7,7 @@ use perf_ring::abi::bpf::BpfMapType;
 use super::batch::BatchCursor;
 use super::iterate::{Listed, copy, has_slots};
 use super::{Key, Map, Value};
-use crate::Error;
+use crate::error::Error;
 
 /// Elements in the first batch of a dump.
 const BATCH: usize = 256;

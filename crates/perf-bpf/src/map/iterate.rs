@@ -3,7 +3,7 @@ use core::fmt;
 use perf_ring::abi::bpf::BpfMapType;
 
 use super::{Key, Map, Value};
-use crate::Error;
+use crate::error::Error;
 
 /// The keys of a map, from [`Map::keys`].
 pub struct Keys<'a, K, V> {

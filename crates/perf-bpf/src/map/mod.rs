@@ -6,7 +6,10 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::BpfElemFlags;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::{Error, MapFd, MapLayout, MapSpec, Refused};
+use crate::error::{Error, Refused};
+use crate::map_fd::MapLayout;
+use crate::map_spec::MapSpec;
+use crate::syscall::MapFd;
 
 mod batch;
 mod dump;

@@ -7,9 +7,13 @@ use perf_ring::abi::bpf::BpfMapType;
 
 use super::Value;
 use super::value::Element;
+use crate::error::Error;
+use crate::map_fd::MapLayout;
+use crate::object::ObjectKind;
 use crate::object::open_id;
+use crate::program::ProgramFd;
+use crate::syscall::MapFd;
 use crate::syscall::{fd_by_id_command, number};
-use crate::{Error, MapFd, MapLayout, ObjectKind, ProgramFd};
 
 /// A map in a map of maps: `Map<u32, MapRef<'_>>`.
 pub type MapRef<'fd> = ObjectRef<'fd, MapFd>;

@@ -4,8 +4,9 @@ use perf_session::CpuList;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{Key, Map};
+use crate::error::Error;
+use crate::map_fd::MapLayout;
 use crate::map_fd::padded;
-use crate::{Error, MapLayout};
 
 /// A type of values: plain bytes of a fixed length, or [`PerCpu`] of such a type.
 ///

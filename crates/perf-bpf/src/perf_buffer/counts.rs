@@ -7,7 +7,7 @@ use perf_session::{CpuList, LossLedger, Scope};
 
 use super::PerfBuffer;
 use super::slot::Slot;
-use crate::Error;
+use crate::error::Error;
 
 /// The records of one CPU, or of all, since the reader was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::time::Instant;
 use perf_ring::{RingSet, WaitResult, Waker};
 use perf_session::CpuList;
 
-use crate::{Error, EventArray};
+use crate::array::EventArray;
+use crate::error::Error;
 
 mod counts;
 mod open;

@@ -6,7 +6,8 @@ use perf_session::CpuList;
 
 use super::counts::CpuRing;
 use super::{PerfBuffer, PerfBufferCounts, PerfBufferOptions};
-use crate::{Error, EventArray, Refused};
+use crate::array::EventArray;
+use crate::error::{Error, Refused};
 
 /// The CPUs of the rings that a [`PerfBuffer::refresh`] has opened and closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,10 @@ use perf_session::{CpuList, System};
 
 use super::PerfBuffer;
 use super::records::Format;
+use crate::array::EventArray;
 #[cfg(doc)]
-use crate::Error;
-use crate::{EventArray, Refused};
+use crate::error::Error;
+use crate::error::Refused;
 
 /// The rings of a [`PerfBuffer`], and what is in their records.
 ///

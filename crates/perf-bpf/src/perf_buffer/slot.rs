@@ -8,7 +8,7 @@ use perf_session::CpuList;
 
 use super::PerfBuffer;
 use super::counts::CpuRing;
-use crate::Error;
+use crate::error::Error;
 
 /// The event that was put into the slot of a CPU. Its descriptor is closed, so the slot alone keeps it,
 /// and it ends when the slot is replaced or cleared.

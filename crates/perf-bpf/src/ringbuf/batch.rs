@@ -1,7 +1,7 @@
 use core::iter::FusedIterator;
 
 use super::map::{Consumer, Walk};
-use crate::Result;
+use crate::error::Result;
 
 /// A guard over the unread records of a ring buffer map, from [`RingBuf::batch`](crate::RingBuf::batch).
 ///

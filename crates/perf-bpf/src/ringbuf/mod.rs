@@ -7,8 +7,11 @@ use std::time::Instant;
 use perf_ring::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapInfo, BpfMapType};
 use perf_ring::{WaitResult, Waker, poll_readable};
 
+use crate::error::{Error, Result};
+use crate::map_spec::MapSpec;
+use crate::object::ObjectName;
+use crate::syscall::MapFd;
 use crate::syscall::info;
-use crate::{Error, MapFd, MapSpec, ObjectName, Result};
 use map::Consumer;
 
 mod batch;

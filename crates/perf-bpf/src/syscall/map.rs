@@ -9,8 +9,9 @@ use perf_ring::abi::bpf::{
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, info, number};
-use crate::error::ENOTSUPP;
-use crate::{Error, MapLayout, Refused};
+use crate::error::{ENOTSUPP, Error, Refused};
+use crate::map_fd::MapLayout;
+use crate::object::ObjectName;
 
 /// The descriptor of a map, with the sizes of its keys and values.
 ///
@@ -49,7 +50,7 @@ impl MapFd {
     /// Takes a descriptor and the layout that the kernel reports for it. If it is not that of a
     /// map, all commands on it fail.
     pub(crate) fn with_info(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
-        let found = info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, crate::ObjectName::EMPTY));
+        let found = info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, ObjectName::EMPTY));
         match found.and_then(|found: BpfMapInfo| MapLayout::of_info(&found)) {
             Ok(layout) => Ok(Self { fd, layout }),
             Err(error) => Err(Refused { error, value: fd }),

@@ -10,7 +10,7 @@ use perf_ring::sys::BorrowedEvent;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, number};
-use crate::ObjectKind;
+use crate::object::ObjectKind;
 
 /// `bpf(BPF_OBJ_PIN)`—Pins the object to a path of a bpf file system.
 pub(crate) fn obj_pin(fd: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {

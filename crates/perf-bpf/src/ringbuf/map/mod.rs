@@ -14,7 +14,7 @@ use perf_ring::decode::Window;
 use perf_ring::sys::{Error as SysError, page_size};
 use std::os::fd::BorrowedFd;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 mod pages;
 mod unread;

@@ -16,7 +16,7 @@ use perf_ring::sys::{Error as SysError, Generation};
 use perf_ring::{Call, Errno};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Set if the target may load 8 bytes.
 const WHOLE: bool = cfg!(target_pointer_width = "64");

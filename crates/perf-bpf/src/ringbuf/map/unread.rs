@@ -15,7 +15,7 @@ use perf_ring::decode::bytes_from_words;
 use perf_ring::sys::page_size;
 
 use super::pages::Here;
-use crate::Error;
+use crate::error::Error;
 
 /// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).
 pub(super) const BUSY: u32 = 1 << 31;

@@ -8,7 +8,7 @@
 use core::iter::FusedIterator;
 
 use super::unread::{Data, Step, Unread, damaged};
-use crate::Result;
+use crate::error::Result;
 use crate::ringbuf::RingBufBatch;
 
 /// A walk over the unread records. Dropping it makes its position that of the consumer.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use perf_session::ring::{AttrFlags, Record, SampleType};
-use perf_session::{EventSetOptions, EventSetTarget, System, mappings_of, parse};
+use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 
 /// The files of a process by address: the end of the mapping, the offset of its start in the file, the file.
 type Files = BTreeMap<u64, (u64, u64, PathBuf)>;
@@ -29,7 +29,7 @@ pub(crate) fn run(
     let mut set = options.ring_pages_within(4..=128).open()?;
     set.enable()?;
     // After `enable`, so that no mapping is missed.
-    let mappings = mappings_of(&system, pid)?.into_iter();
+    let mappings = system.task(pid).mappings()?.into_iter();
     let mut files: Files = mappings.map(|map| (map.start, (map.end, map.offset, map.path))).collect();
     for _ in 0..seconds {
         std::thread::sleep(Duration::from_secs(1));

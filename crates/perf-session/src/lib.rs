@@ -104,7 +104,7 @@ pub use set::{
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,
     DescriptorLimit, FileError, Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System,
-    ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of, mappings_of, process_of, threads_of,
+    Task, TaskStatus, ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

@@ -2,12 +2,11 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
 
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
 use super::{Control, ControlAck, ControlError, ControlReader};
-use crate::FileError;
+use crate::{FileError, System};
 
 impl Control {
     /// Opens the channel of a text: `fifo:COMMANDS[,ACKS]` with the paths of FIFOs, or `fd:COMMANDS[,ACKS]` with the numbers of
@@ -54,7 +53,7 @@ fn open_fifo(path: &str) -> Result<File, ControlError> {
 
 /// Duplicates a descriptor of this process by its number.
 fn duplicate(number: &str) -> Result<File, ControlError> {
-    let path = Path::new("/proc/self/fd").join(number);
+    let path = System::new().this_process().path(&format!("fd/{number}"));
     let own = || -> io::Result<OwnedFd> {
         let this = pidfd_open(getpid(), PidfdFlags::empty())?;
         let number = number.parse().map_err(io::Error::other)?;

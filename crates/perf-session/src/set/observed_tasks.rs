@@ -6,7 +6,7 @@ use perf_ring::{RawRecord, Record, RecordType, SampleLayout};
 
 use super::EventSet;
 use super::target::Inherit;
-use crate::system::{FileError, System, process_of};
+use crate::system::{FileError, System};
 
 /// The living tasks that an [`EventSet`](crate::EventSet) of tasks observes: those for which it was opened, and those that
 /// they have started, by the records of the set.
@@ -59,12 +59,7 @@ impl NewTaskIds {
     ///
     /// The files cannot be read or are malformed.
     pub fn read(system: &System) -> Result<Self, FileError> {
-        const LOADAVG: &str = "/proc/loadavg";
-        let text = system.read(LOADAVG)?;
-        let last = text.split_ascii_whitespace().nth(4).and_then(|last| last.parse().ok());
-        let last =
-            last.ok_or_else(|| FileError::malformed(system.path(LOADAVG), "five fields", text.trim_end()))?;
-        Ok(Self { last, limit: system.number("/proc/sys/kernel/pid_max", "a number")? })
+        Ok(Self { last: system.last_task()?, limit: system.sysctl_number("kernel.pid_max", "a number")? })
     }
 
     /// Returns the ids that are given next: half of all.
@@ -206,7 +201,7 @@ impl EventSet {
             return tasks;
         }
         for tid in self.threads().into_iter().chain(self.unsettled().iter().copied()) {
-            tasks.add(process_of(system, tid).unwrap_or(tid), tid);
+            tasks.add(system.task(tid).status().ok().and_then(|status| status.process()).unwrap_or(tid), tid);
         }
         tasks
     }

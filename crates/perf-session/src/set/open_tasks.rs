@@ -8,7 +8,6 @@ use super::plan::PlannedGroup;
 use super::target::Tasks;
 use super::unit::Unit;
 use super::{EventSetError, Inherit, Scope};
-use crate::system::threads_of;
 use crate::system::{CpuList, System};
 
 /// How often the events of a process are opened until no thread starts during it: at least the first number, and up to
@@ -172,7 +171,7 @@ impl Opened {
 fn list(system: &System, pids: &[u32]) -> Result<Vec<u32>, EventSetError> {
     let mut threads = Vec::new();
     for &pid in pids {
-        let mut found = threads_of(system, pid).map_err(|error| {
+        let mut found = system.task(pid).threads().map_err(|error| {
             if error.is_not_found() { EventSetError::NoTask { id: pid } } else { EventSetError::File(error) }
         })?;
         found.retain(|tid| !threads.contains(tid));

@@ -37,7 +37,7 @@ fn shares_samples(attr: &Attr, tracepoints_share: bool) -> bool {
 
 /// Returns whether this kernel prepares one sample for all events of a tracepoint. `true` if its release is unknown.
 fn tracepoints_share(system: &System) -> bool {
-    let release = system.read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = system.sysctl("kernel.osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < OWN_TRACEPOINTS,

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use perf_ring::abi::{CpuMode, NamespaceLink};
 
 use super::{Synthesizer, build_id};
-use crate::{FileError, Mapping, mappings_of, threads_of};
+use crate::{FileError, Mapping};
 
 /// `PROT_READ`.
 const READ: u32 = 1;
@@ -45,7 +45,7 @@ impl Synthesizer {
         self.namespaces(pid, pid);
         self.records.comm(pid, pid, &self.name(pid, pid)?);
         self.mappings(pid);
-        for tid in threads_of(&self.system, pid).unwrap_or_default() {
+        for tid in self.system.task(pid).threads().unwrap_or_default() {
             // A thread that exited meanwhile has no name.
             if let Some(name) = self.name(pid, tid).filter(|_| tid != pid) {
                 self.records.fork(pid, pid, tid, pid);
@@ -87,7 +87,7 @@ impl Synthesizer {
 
     /// Appends the mappings. Kernel threads have none, and this user may not see the mappings of another user's process.
     fn mappings(&mut self, pid: u32) {
-        for mapping in mappings_of(&self.system, pid).unwrap_or_default() {
+        for mapping in self.system.task(pid).mappings().unwrap_or_default() {
             if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {
                 let build_id = self.build_id(pid, &mapping).filter(|_| self.has_build_ids);
                 self.records.mmap2(pid, &mapping, build_id.as_deref());

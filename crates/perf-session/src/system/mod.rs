@@ -13,7 +13,7 @@ mod memlock;
 mod mount;
 mod privileges;
 mod sysctl;
-mod tasks;
+mod task;
 #[cfg(test)]
 mod tests;
 mod topology;
@@ -21,19 +21,28 @@ mod topology;
 pub(crate) mod tree;
 
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
+pub(crate) use cpus::cpu_file;
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use descriptors::DescriptorLimit;
 pub use file_error::FileError;
 pub(crate) use file_error::excerpt;
 pub use memlock::{MemlockLimit, MemlockUsage};
 pub use mount::Mount;
+pub(crate) use mount::TRACEFS;
 pub use privileges::{Capability, Privileges};
-pub(crate) use sysctl::{line_of, soft_limit};
-#[cfg(feature = "synthesize")]
-pub(crate) use tasks::hex;
-pub use tasks::{Mapping, ThreadState, WaitPlace, mappings_of, process_of, threads_of};
+pub(crate) use sysctl::{LOCKDOWN, soft_limit, sysctl_file};
+pub(crate) use task::hex;
+pub use task::{Mapping, Task, TaskStatus, ThreadState, WaitPlace};
 pub use topology::CpuTopology;
 pub(crate) use topology::package;
+
+/// The directory of all PMUs.
+pub(crate) const PMUS: &str = "/sys/bus/event_source/devices";
+
+/// Returns a file of a PMU.
+pub(crate) fn pmu_file(pmu: &str, file: &str) -> String {
+    format!("{PMUS}/{pmu}/{file}")
+}
 
 /// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
 const MAX_FILE: u64 = 4 << 20;

@@ -3,6 +3,9 @@ use std::path::Path;
 
 use crate::system::System;
 
+/// The mount points of tracefs, the usual one first.
+pub(crate) const TRACEFS: [&str; 2] = [Mount::TRACEFS.path, "/sys/kernel/debug/tracing"];
+
 /// A file system of the kernel that some containers lack. `Display` prints the command that mounts it, such as
 /// `mount -t sysfs sysfs /sys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,11 @@ impl Mount {
         path: "/sys/kernel/tracing",
         probe: "/sys/kernel/tracing/events",
     };
+
+    /// Returns the directory at which it is usually mounted.
+    pub fn path(&self) -> &'static Path {
+        Path::new(self.path)
+    }
 
     /// Returns whether the file system is mounted, below the root of `system`.
     pub fn is_mounted(&self, system: &System) -> bool {

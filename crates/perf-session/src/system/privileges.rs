@@ -2,7 +2,6 @@ use std::fmt;
 
 use crate::system::System;
 use crate::system::file_error::FileError;
-use crate::system::sysctl::line_of;
 
 /// A capability of Linux that permits perf events or their memory.
 ///
@@ -73,20 +72,22 @@ impl Privileges {
     /// Reads the settings of the calling thread.
     pub fn read(system: &System) -> Self {
         // Read once, so that both lines are of the same moment.
-        let status = system.read(Self::STATUS);
-        let field = |name: &str, radix| match &status {
-            Ok(text) => status_field(text, name, radix).ok_or_else(|| {
-                FileError::malformed(system.path(Self::STATUS), format!("a line {name}"), "none")
-            }),
-            Err(error) => Err(error.clone()),
+        let status = system.this_thread().status();
+        let status = status.as_ref().map_err(FileError::clone);
+        let line = |name: &str, value: Option<u64>| {
+            value.ok_or_else(|| {
+                FileError::malformed(system.path(Self::STATUS), format!("a line {name}:"), "none")
+            })
         };
         Self {
             paranoid: system.read(Self::PARANOID).and_then(|text| {
                 let text = text.trim();
                 text.parse().map_err(|_| FileError::malformed(system.path(Self::PARANOID), "a number", text))
             }),
-            effective: field("CapEff:", 16),
-            seccomp: field("Seccomp:", 10).map(|mode| u32::try_from(mode).unwrap_or(u32::MAX)),
+            effective: status.clone().and_then(|status| line("CapEff", status.mask("CapEff"))),
+            seccomp: status
+                .and_then(|status| line("Seccomp", status.number("Seccomp")))
+                .map(|mode| u32::try_from(mode).unwrap_or(u32::MAX)),
             in_initial_namespace: system.read(Self::UID_MAP).map(|map| is_identity(&map)),
             in_initial_pid_namespace: system
                 .inode(Self::PID_NAMESPACE)
@@ -160,9 +161,13 @@ impl Privileges {
     }
 }
 
-/// Returns the number in the line of `/proc/PID/status` that starts with `name`.
-fn status_field(status: &str, name: &str, radix: u32) -> Option<u64> {
-    u64::from_str_radix(line_of(status, name)?, radix).ok()
+impl System {
+    /// Returns the file of the label that a security module gives to the calling thread, and the label.
+    pub(crate) fn security_label(&self) -> (String, Result<String, FileError>) {
+        let file = self.this_thread().file("attr/current");
+        let label = self.read(&file).map(|text| text.trim_end_matches(['\n', '\0']).to_owned());
+        (file, label)
+    }
 }
 
 /// Returns whether a `uid_map` maps every id to itself.
@@ -173,27 +178,24 @@ fn is_identity(map: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::tree::Tree;
 
     #[test]
     fn capabilities_are_bits_of_the_effective_mask() {
-        let status = "Name:\tx\nCapPrm:\t0\nCapEff:\t0000004000004000\nSeccomp:\t2\nSeccomp_filters:\t1\n";
-        let privileges = Privileges {
-            paranoid: Ok(2),
-            effective: Ok(status_field(status, "CapEff:", 16).unwrap()),
-            seccomp: Ok(0),
-            in_initial_namespace: Ok(true),
-            in_initial_pid_namespace: Ok(true),
-        };
+        let tree = Tree::new();
+        // Any bytes may be the name.
+        tree.file(
+            Privileges::STATUS,
+            b"Name:\t\xff\nCapPrm:\t0\nCapEff:\t0000004000004000\nSeccomp_filters:\t2\n",
+        );
+        tree.file(Privileges::UID_MAP, "         0          0 4294967295\n");
+        let privileges = Privileges::read(tree.system());
+        let error = privileges.seccomp().unwrap_err().to_string();
+        assert!(error.ends_with("status: expected a line Seccomp:, found `none`"), "{error}");
         assert!(privileges.has(Capability::PERFMON) && privileges.has(Capability::IPC_LOCK));
         assert!(!privileges.has(Capability::SYS_ADMIN) && privileges.has_perfmon());
         let contained = Privileges { in_initial_namespace: Ok(false), ..privileges };
         assert!(!contained.has_perfmon(), "of another user namespace");
-    }
-
-    #[test]
-    fn seccomp_mode_is_not_the_number_of_filters() {
-        assert_eq!(status_field("Seccomp:\t0\nSeccomp_filters:\t2\n", "Seccomp:", 10), Some(0));
-        assert_eq!(status_field("Seccomp_filters:\t2\n", "Seccomp:", 10), None);
     }
 
     #[test]

@@ -1,10 +1,225 @@
-//! Threads and mappings of a process, which were there before it was observed: no record reports them.
+//! The files of a process or thread in `/proc`: what was there before it was observed, which no record reports.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::system::{FileError, System};
+use super::{FileError, System};
+
+/// The directory of a process or thread in `/proc`: made by [`System::task`].
+///
+/// ```
+/// use perf_session::System;
+///
+/// # fn main() -> Result<(), perf_session::FileError> {
+/// let system = System::new();
+/// let task = system.task(std::process::id());
+/// println!("{}", String::from_utf8_lossy(&task.comm()?));
+/// for mapping in task.mappings()? {
+///     println!("{:x} {}", mapping.start, mapping.path.display());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # References
+///
+/// - [`proc(5)`](https://man7.org/linux/man-pages/man5/proc.5.html)
+#[derive(Clone, Debug)]
+pub struct Task<'a> {
+    system: &'a System,
+    directory: String,
+}
+
+/// # Processes and threads
+impl System {
+    /// Returns the process or thread with this id.
+    pub fn task(&self, id: u32) -> Task<'_> {
+        Task { system: self, directory: format!("/proc/{id}") }
+    }
+
+    /// Returns the calling process.
+    pub fn this_process(&self) -> Task<'_> {
+        Task { system: self, directory: "/proc/self".to_owned() }
+    }
+
+    /// Returns the calling thread.
+    pub fn this_thread(&self) -> Task<'_> {
+        Task { system: self, directory: "/proc/thread-self".to_owned() }
+    }
+
+    /// Returns the ids of all processes, in the order of their digits.
+    ///
+    /// # Errors
+    ///
+    /// `/proc` cannot be read.
+    pub fn processes(&self) -> Result<Vec<u32>, FileError> {
+        Ok(self.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    /// Returns the id of the task that was started last.
+    pub(crate) fn last_task(&self) -> Result<u32, FileError> {
+        const LOADAVG: &str = "/proc/loadavg";
+        let text = self.read(LOADAVG)?;
+        let last = text.split_ascii_whitespace().nth(4).and_then(|last| last.parse().ok());
+        last.ok_or_else(|| FileError::malformed(self.path(LOADAVG), "five fields", text.trim_end()))
+    }
+}
+
+impl<'a> Task<'a> {
+    /// Returns thread `tid` of this process.
+    #[must_use]
+    pub fn thread(&self, tid: u32) -> Self {
+        Self { system: self.system, directory: self.file(&format!("task/{tid}")) }
+    }
+
+    /// Returns the path of a file of the task, such as `root` or `ns/net`.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.system.path(self.file(name))
+    }
+
+    /// Returns the path of a file on a running system.
+    pub(crate) fn file(&self, name: &str) -> String {
+        format!("{}/{name}", self.directory)
+    }
+
+    /// Returns whether there is such a process or thread.
+    pub fn exists(&self) -> bool {
+        self.system.path(&self.directory).exists()
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, FileError> {
+        self.system.read_bytes(self.file(name))
+    }
+
+    /// Returns the name of the thread: any bytes but a newline, 15 at most for a user's thread.
+    ///
+    /// # Errors
+    ///
+    /// The file `comm` cannot be read; [`FileError::is_not_found`] if the task has exited.
+    pub fn comm(&self) -> Result<Vec<u8>, FileError> {
+        let mut name = self.read("comm")?;
+        name.truncate(name.strip_suffix(b"\n").map_or(name.len(), <[u8]>::len));
+        Ok(name)
+    }
+
+    /// Returns the state, users and limits of the task.
+    ///
+    /// # Errors
+    ///
+    /// The file `status` cannot be read; [`FileError::is_not_found`] if the task has exited.
+    pub fn status(&self) -> Result<TaskStatus, FileError> {
+        Ok(TaskStatus(self.read("status")?))
+    }
+
+    /// Returns the path and the text of the file that describes an open file of the process: lines of a name and a value.
+    ///
+    /// # Errors
+    ///
+    /// The file `fdinfo/FD` cannot be read; [`FileError::is_not_found`] if the process or the descriptor does not exist.
+    pub fn fd_info(&self, fd: u32) -> Result<(PathBuf, String), FileError> {
+        let name = format!("fdinfo/{fd}");
+        Ok((self.path(&name), self.system.read(self.file(&name))?))
+    }
+
+    /// Returns device and inode of a namespace, such as `net`.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not have it, this user must not see it, or the task has exited.
+    pub fn namespace(&self, name: &str) -> Result<Metadata, FileError> {
+        let path = self.path(&format!("ns/{name}"));
+        fs::metadata(&path).map_err(|error| FileError::io(path, error))
+    }
+
+    /// Returns the mappings of the process, by their addresses. Malformed lines are skipped.
+    ///
+    /// Read it after the events with [`MMAP2`](perf_ring::AttrFlags::MMAP2) are enabled: then each mapping is in the
+    /// list, in a record, or in both.
+    ///
+    /// # Errors
+    ///
+    /// The file `maps` cannot be read; [`FileError::is_not_found`] if the process has exited.
+    pub fn mappings(&self) -> Result<Vec<Mapping>, FileError> {
+        let path = self.path("maps");
+        // Without the limit of `System::read`: a process may have any number of mappings, with paths of any bytes.
+        let text = fs::read(&path).map_err(|error| FileError::io(path, error))?;
+        Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
+    }
+
+    /// Returns the threads of the process, by their ids, the main thread first.
+    ///
+    /// The list is a snapshot: threads start and exit while it is read. [`EventSetTarget::process`] follows them.
+    ///
+    /// # Errors
+    ///
+    /// The directory `task` cannot be read; [`FileError::is_not_found`] if the process has exited.
+    ///
+    /// [`EventSetTarget::process`]: crate::EventSetTarget::process
+    pub fn threads(&self) -> Result<Vec<u32>, FileError> {
+        let names = self.system.list(self.file("task"))?;
+        let mut threads: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        let main = self.directory.rsplit('/').next().and_then(|pid| pid.parse().ok());
+        threads.sort_by_key(|&tid| (Some(tid) != main, tid));
+        Ok(threads)
+    }
+}
+
+/// The file `status` of a task, whose lines are a name and a value.
+#[derive(Clone, Debug)]
+pub struct TaskStatus(Vec<u8>);
+
+impl TaskStatus {
+    /// Returns the value of a line, such as `PPid` or `Uid`, without the blanks around it. `None` if the kernel does not
+    /// write it.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.bytes(name)?).ok()
+    }
+
+    /// Returns the value of a line that may be any bytes: the name of the task.
+    fn bytes(&self, name: &str) -> Option<&[u8]> {
+        let mut lines = self.0.split(|byte| *byte == b'\n');
+        let value = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))?;
+        Some(value.trim_ascii())
+    }
+
+    /// Returns a decimal number.
+    pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.field(name)?.parse().ok()
+    }
+
+    /// Returns a hexadecimal number.
+    pub(super) fn mask(&self, name: &str) -> Option<u64> {
+        hex(self.bytes(name)?)
+    }
+
+    /// Returns the id of the parent of the process, 0 without one in this PID namespace.
+    #[doc(alias = "PPid")]
+    pub fn parent(&self) -> Option<u32> {
+        self.number("PPid")
+    }
+
+    /// Returns the id of the process of a thread.
+    #[doc(alias = "Tgid")]
+    pub fn process(&self) -> Option<u32> {
+        self.number("Tgid")
+    }
+
+    /// Returns the real, effective, saved and file system user, fewer if the line is malformed.
+    #[doc(alias = "Uid")]
+    pub fn users(&self) -> impl Iterator<Item = u32> {
+        let users = self.field("Uid").unwrap_or_default().split_ascii_whitespace();
+        users.map_while(|user| user.parse().ok())
+    }
+
+    /// Returns whether the process ignores a signal.
+    #[doc(alias = "SigIgn")]
+    pub fn ignores(&self, signal: u32) -> bool {
+        let mask = self.mask("SigIgn").unwrap_or(0);
+        signal.checked_sub(1).and_then(|bit| mask.checked_shr(bit)).is_some_and(|mask| mask & 1 == 1)
+    }
+}
 
 /// A memory mapping of a process: what an `MMAP2` record reports for mappings that are made while the process
 /// is observed.
@@ -61,61 +276,15 @@ impl Mapping {
     }
 }
 
-/// Returns the mappings of process `pid`, by their addresses.
-///
-/// Read it after the events with [`MMAP2`](perf_ring::AttrFlags::MMAP2) are enabled: then each mapping is in the
-/// list, in a record, or in both.
-///
-/// # Errors
-///
-/// `/proc/PID/maps` cannot be read; [`FileError::is_not_found`] if the process has exited.
-pub fn mappings_of(system: &System, pid: u32) -> Result<Vec<Mapping>, FileError> {
-    let path = system.path(format!("/proc/{pid}/maps"));
-    // Without the limit of `System::read`: a process may have any number of mappings, with paths of any bytes.
-    let text = std::fs::read(&path).map_err(|error| FileError::io(path, error))?;
-    Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
-}
-
 /// Returns two hexadecimal numbers with a separator between them.
 fn pair(text: &[u8], separator: u8) -> Option<(u64, u64)> {
     let at = text.iter().position(|byte| *byte == separator)?;
     Some((hex(text.get(..at)?)?, hex(text.get(at + 1..)?)?))
 }
 
+/// Returns a hexadecimal number.
 pub(crate) fn hex(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
-}
-
-/// Returns the threads of process `pid`, by their ids, the main thread first.
-///
-/// The list is a snapshot: threads start and exit while it is read. [`EventSetTarget::process`] follows them.
-///
-/// # Errors
-///
-/// `/proc/PID/task` cannot be read; [`FileError::is_not_found`] if the process has exited.
-///
-/// [`EventSetTarget::process`]: crate::EventSetTarget::process
-pub fn threads_of(system: &System, pid: u32) -> Result<Vec<u32>, FileError> {
-    let path = system.path(format!("/proc/{pid}/task"));
-    let read = || {
-        let mut threads = Vec::new();
-        for entry in std::fs::read_dir(&path)? {
-            let name = entry?.file_name();
-            threads.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
-        }
-        Ok(threads)
-    };
-    let mut threads: Vec<u32> = read().map_err(|error| FileError::io(path.clone(), error))?;
-    threads.sort_by_key(|&tid| (tid != pid, tid));
-    Ok(threads)
-}
-
-/// Returns the process of thread `tid`; `None` if it has exited.
-pub fn process_of(system: &System, tid: u32) -> Option<u32> {
-    // The name of the thread, in the first line, may be any bytes.
-    let status = system.read_bytes(format!("/proc/{tid}/status")).ok()?;
-    let process = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Tgid:"))?;
-    std::str::from_utf8(process).ok()?.trim().parse().ok()
 }
 
 /// Whether a thread runs, and how often it did: from `/proc/TID/status`.
@@ -141,18 +310,14 @@ impl ThreadState {
     ///
     /// `/proc/TID/status` cannot be read; [`FileError::is_not_found`] if the thread has exited.
     pub fn read(system: &System, tid: u32) -> Result<Self, FileError> {
-        let status = system.read_bytes(format!("/proc/{tid}/status"))?;
-        let field = |name: &str| {
-            let mut lines = status.split(|byte| *byte == b'\n');
-            lines.find_map(|line| line.strip_prefix(name.as_bytes())).unwrap_or_default().trim_ascii()
-        };
-        let number = |name| std::str::from_utf8(field(name)).ok().and_then(|text| text.parse::<u64>().ok());
-        let [voluntary, others] = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"].map(number);
+        let status = system.task(tid).status()?;
+        let switches = |name| status.number(name).unwrap_or(0_u64);
         Ok(Self {
             tid,
-            name: OsStr::from_bytes(field("Name:")).to_owned(),
-            state: field("State:").first().map_or('?', |&state| char::from(state)),
-            switches: voluntary.unwrap_or(0).saturating_add(others.unwrap_or(0)),
+            name: OsStr::from_bytes(status.bytes("Name").unwrap_or_default()).to_owned(),
+            state: status.field("State").and_then(|state| state.chars().next()).unwrap_or('?'),
+            switches: switches("voluntary_ctxt_switches")
+                .saturating_add(switches("nonvoluntary_ctxt_switches")),
         })
     }
 
@@ -176,7 +341,8 @@ impl WaitPlace {
     /// Returns where thread `tid` waits. What this program may not see is missing: both files are for those who may trace
     /// the thread, and some kernels have none.
     pub fn read(system: &System, tid: u32) -> Self {
-        let read = |name| system.read(format!("/proc/{tid}/{name}")).unwrap_or_default();
+        let task = system.task(tid);
+        let read = |name| system.read(task.file(name)).unwrap_or_default();
         let syscall = read("syscall").split_whitespace().next().and_then(|number| number.parse().ok());
         let function = read("wchan");
         Self {
@@ -233,6 +399,20 @@ mod tests {
     }
 
     #[test]
+    fn status_of_a_task_has_users_and_ignored_signals() {
+        let tree = crate::system::tree::Tree::new();
+        let text = "Name:\tUid:\\n\nPPid:\t1\nUid:\t1000\t0\t0\t1000\nSigIgn:\t0000000000000001\nSeccomp_filters:\t2\n";
+        tree.file("/proc/8/status", text);
+        let status = tree.system().task(8).status().unwrap();
+        assert_eq!((status.parent(), status.users().collect()), (Some(1), vec![1000, 0, 0, 1000]));
+        assert!(status.ignores(1) && ![0, 2, 65].iter().any(|&signal| status.ignores(signal)));
+        assert_eq!((status.field("Seccomp"), status.field("Seccomp_filters")), (None, Some("2")));
+        tree.file("/proc/8/comm", b"a \xff\n");
+        assert_eq!(tree.system().task(8).comm().unwrap(), b"a \xff");
+        assert!(tree.system().task(8).exists() && !tree.system().task(9).exists());
+    }
+
+    #[test]
     fn line_of_a_file_has_all_fields() {
         let line = b"7fc1feb01000-7fc1feb27000 r-xp 00001000 fe:01 325843               /usr/lib/ld linux.so";
         let expected = Mapping {
@@ -260,17 +440,19 @@ mod tests {
     fn process_of_a_thread_is_in_its_status() {
         let system = System::new();
         let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        assert_eq!(process_of(&system, tid), Some(std::process::id()));
-        assert_eq!(process_of(&System::at("/nonexistent"), tid), None);
+        let process =
+            |system: &System, tid| system.task(tid).status().ok().and_then(|status| status.process());
+        assert_eq!(process(&system, tid), Some(std::process::id()));
+        assert_eq!(process(&System::at("/nonexistent"), tid), None);
         let tree = crate::system::tree::Tree::new();
         // A thread may have any name but one with a newline, which is escaped.
         tree.file("/proc/8/status", b"Name:\t\xffTgid:\\n\nTgid:\t7\n");
-        assert_eq!(process_of(tree.system(), 8), Some(7));
+        assert_eq!(process(tree.system(), 8), Some(7));
     }
 
     #[test]
     fn own_code_is_in_an_executable_mapping() {
-        let mappings = mappings_of(&System::new(), std::process::id()).unwrap();
+        let mappings = System::new().task(std::process::id()).mappings().unwrap();
         let here = own_code_is_in_an_executable_mapping as *const () as u64;
         let found = mappings.iter().find(|mapping| (mapping.start..mapping.end).contains(&here)).unwrap();
         assert!(found.is_executable() && found.path.is_absolute(), "{found:?}");

@@ -1,6 +1,6 @@
 //! The place of a CPU in the machine.
 
-use super::{FileError, System};
+use super::{FileError, System, cpu_file};
 
 /// The package, the die and the core of a CPU, as the kernel numbers them.
 ///
@@ -56,7 +56,7 @@ pub(crate) fn package(system: &System, cpu: u32) -> Result<i32, FileError> {
 }
 
 fn number(system: &System, cpu: u32, name: &str) -> Result<i32, FileError> {
-    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}");
+    let path = cpu_file(&format!("cpu{cpu}/topology/{name}"));
     let text = system.read(&path)?;
     text.trim().parse().map_err(|_| FileError::malformed(system.path(&path), "a number", text.trim()))
 }

@@ -5,27 +5,27 @@ use perf_ring::{Attr, AttrFlags, EventType, SampleType};
 use super::case::Case;
 use super::rules::Found;
 use super::{Cause, Diagnosis, Evidence, Field};
-use crate::system::{System, soft_limit};
+use crate::system::{System, soft_limit, sysctl_file};
 
-const MAX_SAMPLE_RATE: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
-const MAX_STACK: &str = "/proc/sys/kernel/perf_event_max_stack";
+const MAX_SAMPLE_RATE: &str = "kernel.perf_event_max_sample_rate";
+const MAX_STACK: &str = "kernel.perf_event_max_stack";
 
 pub(super) fn sample_rate(case: &mut Case<'_>) -> Found {
     if !case.has(AttrFlags::FREQ) {
         return Ok(None);
     }
-    let most = System::optional(case.system.number(MAX_SAMPLE_RATE, "a sample rate"))?;
+    let most = System::optional(case.system.sysctl_number(MAX_SAMPLE_RATE, "a sample rate"))?;
     let Some(most) = most.filter(|most| case.attr.sample_period > u64::from(*most)) else { return Ok(None) };
     let text = format!("{} Hz is above kernel.perf_event_max_sample_rate", case.attr.sample_period);
     let remedy = "use a lower frequency or a period, or raise the sysctl: the kernel lowers it under load";
-    let rule = format!("a frequency of at most {most} Hz ({MAX_SAMPLE_RATE})");
+    let rule = format!("a frequency of at most {most} Hz ({})", sysctl_file(MAX_SAMPLE_RATE));
     let diagnosis = Diagnosis::new(Cause::SampleRate, text, remedy).with(Evidence::new("the rule", rule));
     Ok(Some(diagnosis.on_attr(Field::SAMPLE_FREQ, case.attr)))
 }
 
 pub(super) fn max_stack(case: &mut Case<'_>) -> Found {
     let asked = case.attr.sample_max_stack;
-    let most = case.system.number(MAX_STACK, "a number of addresses");
+    let most = case.system.sysctl_number(MAX_STACK, "a number of addresses");
     // The kernel compares the depth only for callchains. After EOVERFLOW it has done so.
     if case.errno.is_none() {
         if !case.samples(SampleType::CALLCHAIN) || asked == 0 {
@@ -40,7 +40,11 @@ pub(super) fn max_stack(case: &mut Case<'_>) -> Found {
     );
     let text = format!("sample_max_stack of {asked} is above kernel.perf_event_max_stack");
     let diagnosis = Diagnosis::new(Cause::MaxStack, text, remedy);
-    Ok(Some(diagnosis.with(Evidence::of_file(MAX_STACK, most.as_ref())).on(Field::SAMPLE_MAX_STACK, asked)))
+    Ok(Some(
+        diagnosis
+            .with(Evidence::of_file(&sysctl_file(MAX_STACK), most.as_ref()))
+            .on(Field::SAMPLE_MAX_STACK, asked),
+    ))
 }
 
 pub(super) fn memory() -> Diagnosis {
@@ -68,7 +72,7 @@ pub(super) fn attr_size(attr: &Attr, kernel: u32) -> Diagnosis {
 
 pub(super) fn process_files(case: &Case<'_>) -> Diagnosis {
     let limit = soft_limit(case.system, "Max open files");
-    let open = case.system.list("/proc/self/fd").map(|names| names.len());
+    let open = case.system.list(case.system.this_process().file("fd")).map(|names| names.len());
     let text = "the process is at its limit of descriptors: an event takes one for each CPU and thread";
     let remedy = "raise RLIMIT_NOFILE (ulimit -n), or open fewer events";
     Diagnosis::new(Cause::ProcessFiles, text, remedy)
@@ -77,7 +81,7 @@ pub(super) fn process_files(case: &Case<'_>) -> Diagnosis {
 }
 
 pub(super) fn system_files(case: &Case<'_>) -> Diagnosis {
-    let files = case.system.read("/proc/sys/fs/file-nr");
+    let files = case.system.sysctl("fs.file-nr");
     let files = files.map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
     let text = "the system is at its limit of open files";
     Diagnosis::new(Cause::SystemFiles, text, "raise the sysctl fs.file-max, or close files")

@@ -6,7 +6,7 @@ use perf_ring::sys::Error as SysError;
 use perf_ring::{Attr, AttrFlags, Call, Errno, Error, Event, Refused};
 
 use super::{Cause, Diagnosis, Evidence, argument};
-use crate::system::{MemlockLimit, System};
+use crate::system::{MemlockLimit, System, sysctl_file};
 
 /// Explains why a ring of `data_pages` data pages was not mapped: the limits of locked memory with their
 /// values, a number of pages that is no power of two, an inherited event on any CPU.
@@ -76,9 +76,8 @@ fn reason(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Dia
 }
 
 fn maps(system: &System) -> Evidence {
-    const MAX_MAP_COUNT: &str = "/proc/sys/vm/max_map_count";
-    let most = system.read(MAX_MAP_COUNT).map(|text| text.trim().to_owned());
-    Evidence::of_file(MAX_MAP_COUNT, most.as_ref())
+    const MAX_MAP_COUNT: &str = "vm.max_map_count";
+    Evidence::of_file(&sysctl_file(MAX_MAP_COUNT), system.sysctl(MAX_MAP_COUNT).as_ref())
 }
 
 fn locked_memory(system: &System, error: &Error, data_pages: usize) -> Diagnosis {

@@ -7,9 +7,7 @@ use super::pmu::{pmu_of, type_of};
 use super::target::cgroup_mounts;
 use super::{Cause, Diagnosis, Evidence};
 use crate::names::Pmu;
-use crate::system::{Mount, System};
-
-const DEVICES: &str = "/sys/bus/event_source/devices";
+use crate::system::{Mount, PMUS, System};
 
 pub(super) fn pmu_or_event(case: &Case<'_>) -> Diagnosis {
     let (system, attr) = (case.system, case.attr);
@@ -21,7 +19,7 @@ pub(super) fn pmu_or_event(case: &Case<'_>) -> Diagnosis {
         Ok(pmu) => pmu,
         Err(_) if attr.kind == EventType::SOFTWARE => None,
         Err(error) => {
-            let evidence = Evidence::of_file::<&str>(DEVICES, Err(&error));
+            let evidence = Evidence::of_file::<&str>(PMUS, Err(&error));
             let (text, remedy) = if error.is_not_found() {
                 ("unknown: sysfs, which lists the PMUs, is not mounted", Mount::SYSFS.to_string())
             } else {
@@ -105,13 +103,12 @@ fn no_event(text: String, remedy: &str, evidence: Evidence) -> Diagnosis {
 
 fn pmus(system: &System) -> Evidence {
     let names = Pmu::all_names(system).map(|names| names.join(" "));
-    Evidence::of_file(DEVICES, names.as_ref())
+    Evidence::of_file(PMUS, names.as_ref())
 }
 
 /// Returns whether the CPU is that of a virtual machine.
 fn guest(system: &System) -> Evidence {
-    const CPUINFO: &str = "/proc/cpuinfo";
-    let flags = system.read(CPUINFO).map(|text| {
+    let flags = system.read("/proc/cpuinfo").map(|text| {
         let flags = text.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
         let is_guest = flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
         if is_guest { "set: a virtual machine" } else { "not set" }

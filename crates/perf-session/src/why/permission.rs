@@ -5,10 +5,7 @@ use perf_ring::{AttrFlags, BranchSampleType, EventType, SampleType};
 use super::case::Case;
 use super::pmu::{known_pmu, type_of};
 use super::{Cause, Diagnosis, Evidence, Field};
-use crate::system::{Capability, FileError, Privileges, System, line_of};
-
-/// The label that a security module gives to the thread.
-const LABEL: &str = "/proc/thread-self/attr/current";
+use crate::system::{Capability, FileError, LOCKDOWN, Privileges, System, Task};
 
 /// A part of an event that is forbidden to a user without `CAP_PERFMON`.
 struct Need {
@@ -132,26 +129,20 @@ fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnos
         remedy = format!("{remedy} and {}", instead(needs));
     }
     let remedy = format!("{remedy}, or with CAP_PERFMON (before Linux 5.9 CAP_SYS_PTRACE)");
-    let path = format!("/proc/{tid}/status");
-    let uid = system.read(&path).map(|status| {
-        let uids = line_of(&status, "Uid:").unwrap_or_default();
-        uids.split_ascii_whitespace().next().unwrap_or("unknown").to_owned()
-    });
+    let task = system.task(tid);
+    let uid =
+        task.status().map(|status| status.users().next().map_or("unknown".to_owned(), |uid| uid.to_string()));
     Diagnosis::new(Cause::OtherUser, text, remedy)
-        .with(Evidence::of_file(&format!("Uid of {path}"), uid.as_ref()))
+        .with(Evidence::of_file(&format!("Uid of {}", task.file("status")), uid.as_ref()))
 }
 
 /// Returns `true` if the thread is known to be of another user than the calling thread: the kernel compares the
 /// caller's real user with the effective, the saved and the real one.
 fn is_of_other_user(system: &System, tid: u32) -> bool {
-    let users = |path: &str| -> Option<Vec<u32>> {
-        let status = system.read(path).ok()?;
-        let uids = line_of(&status, "Uid:")?.split_ascii_whitespace();
-        uids.take(3).map(|uid| uid.parse().ok()).collect()
-    };
-    let (own, theirs) = (users(Privileges::STATUS), users(&format!("/proc/{tid}/status")));
-    let own = own.as_ref().and_then(|own| own.first());
-    own.zip(theirs).is_some_and(|(own, theirs)| theirs.iter().any(|uid| uid != own))
+    let users = |task: Task<'_>| task.status().map(|status| status.users().take(3).collect::<Vec<_>>());
+    let (own, theirs) = (users(system.this_thread()), users(system.task(tid)));
+    let own = own.ok().and_then(|own| own.first().copied());
+    own.zip(theirs.ok()).is_some_and(|(own, theirs)| theirs.iter().any(|uid| *uid != own))
 }
 
 /// A kprobe or uprobe needs a capability at every level.
@@ -174,10 +165,10 @@ fn security_module(case: &mut Case<'_>, privileges: &Privileges) -> Option<Diagn
     }
     let text = "a security module, such as SELinux, or the policy of the kernel forbids perf events";
     let remedy = "permit perf_event in the policy of the module; the audit log names the rule";
-    let label = case.system.read(LABEL).map(|text| text.trim_end_matches(['\n', '\0']).to_owned());
+    let (file, label) = case.system.security_label();
     let diagnosis = Diagnosis::new(Cause::SecurityModule, text, remedy)
         .with(Evidence::new("the simplest event, which needs no permission", "EACCES too"))
-        .with(Evidence::of_file(LABEL, label.as_ref()));
+        .with(Evidence::of_file(&file, label.as_ref()));
     Some(with_settings(diagnosis, privileges))
 }
 
@@ -263,7 +254,6 @@ pub(super) fn kernel_breakpoint(case: &mut Case<'_>) -> Option<Diagnosis> {
 
 /// Kernel lockdown forbids registers at the interrupt at the level `confidentiality`.
 pub(super) fn lockdown(case: &mut Case<'_>) -> Option<Diagnosis> {
-    const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
     let mode = case.system.lockdown();
     let is_other = mode.as_ref().is_ok_and(|mode| mode != "confidentiality");
     if !case.samples(SampleType::REGS_INTR) || is_other {

@@ -6,7 +6,7 @@ use super::case::Case;
 use super::rules::Found;
 use super::{Cause, Diagnosis, Evidence, Field};
 use crate::names::Pmu;
-use crate::system::{FileError, System};
+use crate::system::{FileError, System, pmu_file};
 
 /// Returns the PMU that the attr selects: by its type; for hardware and cache events by the PMU type in the upper
 /// half of `config`, or the PMU of raw events if that is 0. `None` if sysfs has no such PMU.
@@ -48,7 +48,7 @@ pub(super) fn name_of(pmu: Option<&Pmu>) -> String {
 
 /// Returns the type of the PMU as evidence.
 pub(super) fn type_of(pmu: &Pmu) -> Evidence {
-    Evidence::new(format!("/sys/bus/event_source/devices/{pmu}/type"), pmu.kind().0)
+    Evidence::new(pmu_file(pmu.name(), "type"), pmu.kind().0)
 }
 
 /// An uncore PMU, which has a `cpumask`, counts for CPUs only.

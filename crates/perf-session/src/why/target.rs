@@ -5,10 +5,7 @@ use perf_ring::Errno;
 use super::case::{Case, errno_of};
 use super::rules::Found;
 use super::{Cause, Diagnosis, Evidence, Field};
-use crate::system::{CpuList, System, line_of};
-
-const POSSIBLE: &str = "/sys/devices/system/cpu/possible";
-const ONLINE: &str = "/sys/devices/system/cpu/online";
+use crate::system::{CpuList, System, cpu_file};
 
 pub(super) fn no_such_cpu(case: &mut Case<'_>) -> Found {
     let Some(cpu) = case.target.cpu_id() else { return Ok(None) };
@@ -16,7 +13,7 @@ pub(super) fn no_such_cpu(case: &mut Case<'_>) -> Found {
     Ok((!possible.contains(cpu)).then(|| {
         let remedy = "use the true ids of the CPUs: they may have holes";
         Diagnosis::new(Cause::NoSuchCpu, format!("no CPU has the number {cpu}"), remedy)
-            .with(Evidence::new(POSSIBLE, possible))
+            .with(Evidence::new(cpu_file("possible"), possible))
             .on(Field::CPU, cpu)
     }))
 }
@@ -41,16 +38,17 @@ pub(super) fn offline(case: &mut Case<'_>) -> Found {
     let list = online.as_ref().map_or(String::new(), |online| format!(": open the event on CPUs {online}"));
     let remedy = format!("skip the CPU{list}; open the event again when it is back");
     let diagnosis = Diagnosis::new(Cause::CpuOffline, format!("CPU {cpu} is offline"), remedy);
-    Ok(Some(diagnosis.with(Evidence::of_file(ONLINE, online.as_ref())).on(Field::CPU, cpu)))
+    Ok(Some(diagnosis.with(Evidence::of_file(&cpu_file("online"), online.as_ref())).on(Field::CPU, cpu)))
 }
 
 /// Explains `ESRCH`: a thread that has exited, or whose process has another id for it.
 pub(super) fn no_thread(case: &mut Case<'_>) -> Option<Diagnosis> {
     let tid = case.target.tid()?;
-    let path = format!("/proc/{tid}/status");
-    Some(match case.system.read(&path) {
+    let task = case.system.task(tid);
+    let path = task.file("status");
+    Some(match task.status() {
         Ok(status) => {
-            let state = line_of(&status, "State:").unwrap_or_default();
+            let state = status.field("State").unwrap_or_default();
             let text = format!("thread {tid} is exiting or has exited");
             Diagnosis::new(Cause::NoSuchThread, text, "open the event for a live thread")
                 .with(Evidence::new(format!("State of {path}"), state))

@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::support::set::{open_or_skip, skip_tracepoint, software};
 use perf_session::ring::Software;
-use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System, Tracefs, threads_of};
+use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System, Tracefs};
 
 /// Set in the environment of the child process.
 const ROLE: &str = "PERFKIT_TEST_THREADS";
@@ -127,7 +127,7 @@ fn each_thread_of_a_process_is_counted_once() {
 fn threads_of_a_process_are_listed_with_the_main_thread_first() {
     let (stop, wait) = std::sync::mpsc::channel::<()>();
     let other = thread::spawn(move || wait.recv().is_ok());
-    let threads = threads_of(&System::new(), std::process::id()).unwrap();
+    let threads = System::new().task(std::process::id()).threads().unwrap();
     assert_eq!(threads.first(), Some(&std::process::id()));
     assert!(threads.len() >= 2 && threads.contains(&crate::support::set::tid()), "{threads:?}");
     drop(stop);

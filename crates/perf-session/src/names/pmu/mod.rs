@@ -7,7 +7,7 @@ use std::time::Duration;
 use perf_ring::EventType;
 
 use crate::names::glob::Glob;
-use crate::system::{CpuList, FileError, System};
+use crate::system::{CpuList, FileError, PMUS, System, pmu_file};
 
 mod config;
 mod error;
@@ -25,9 +25,6 @@ pub use format::{ConfigField, ConfigFieldError};
 pub use term::{PmuTerm, PmuTermError};
 
 pub(in crate::names) use general::{General, NAMES as GENERAL_TERMS, number};
-
-/// The directory of all PMUs.
-const DEVICES: &str = "/sys/bus/event_source/devices";
 
 /// One PMU: a directory below `/sys/bus/event_source/devices`.
 ///
@@ -60,7 +57,7 @@ pub struct Pmu {
 impl Pmu {
     /// Reads the PMU of this directory name, which exists.
     fn load(system: &System, name: &str) -> Result<Self, FileError> {
-        let file = |file: &str| format!("{DEVICES}/{name}/{file}");
+        let file = |file: &str| pmu_file(name, file);
         let kind = EventType(system.number(file("type"), "the number of the PMU")?);
         let served = System::optional(system.cpu_list(&file("cpus")))?;
         let mask = System::optional(system.cpu_list(&file("cpumask")))?;
@@ -111,7 +108,7 @@ impl Pmu {
     }
 
     fn path(&self, file: &str) -> String {
-        format!("{DEVICES}/{}/{file}", self.name)
+        pmu_file(&self.name, file)
     }
 
     /// Returns the sorted names in one of its directories, none if it is missing.
@@ -144,7 +141,16 @@ impl Pmu {
     ///
     /// The directory cannot be read: sysfs is not mounted, or the kernel has no perf events.
     pub fn all_names(system: &System) -> Result<Vec<String>, FileError> {
-        system.list(DEVICES)
+        system.list(PMUS)
+    }
+
+    /// Returns the numbers and names of all PMUs, by number, without those whose number cannot be read.
+    pub fn all_kinds(system: &System) -> Vec<(EventType, String)> {
+        let kind = |name: &str| system.number(pmu_file(name, "type"), "the number of the PMU");
+        let names = Self::all_names(system).unwrap_or_default().into_iter();
+        let mut kinds: Vec<_> = names.filter_map(|name| Some((EventType(kind(&name).ok()?), name))).collect();
+        kinds.sort_unstable();
+        kinds
     }
 
     /// Returns all PMUs, sorted by unit and number.
@@ -215,7 +221,7 @@ impl Pmu {
         for name in Self::all_names(system)?.iter().filter(|name| matches(name)) {
             match Self::load(system, name) {
                 // Its driver was unloaded since it was listed.
-                Err(error) if error.is_not_found() && !system.path(DEVICES).join(name).exists() => {}
+                Err(error) if error.is_not_found() && !system.path(PMUS).join(name).exists() => {}
                 pmu => found.push(pmu?),
             }
         }

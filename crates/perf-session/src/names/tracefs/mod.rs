@@ -13,13 +13,10 @@ use crate::names::nearest::KnownNames;
 use crate::names::nearest::nearest;
 use crate::names::spec::EventSpec;
 use crate::std_error::into_std;
-use crate::system::{FileError, Mount, System, excerpt};
+use crate::system::{FileError, Mount, System, TRACEFS, excerpt};
 
 #[cfg(test)]
 mod tests;
-
-/// The mount points, the usual one first.
-const MOUNT_POINTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// The mounted tracefs, with the tracepoints of this machine.
 ///
@@ -50,7 +47,7 @@ impl Tracefs {
     ///
     /// It is not mounted, or the caller may not read it: by default only root may.
     pub fn find(system: &System) -> Result<Self, TracefsError> {
-        for mount in MOUNT_POINTS {
+        for mount in TRACEFS {
             let path = system.path(format!("{mount}/events"));
             match fs::metadata(&path) {
                 Ok(_) => return Ok(Self { system: system.clone(), mount }),

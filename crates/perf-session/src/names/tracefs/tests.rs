@@ -43,7 +43,7 @@ fn tracefs(tree: &Tree) -> Tracefs {
 
 #[test]
 fn either_mount_point_is_found() {
-    for mount in MOUNT_POINTS {
+    for mount in TRACEFS {
         let tree = tree_at(mount);
         assert_eq!(tracefs(&tree).path(), tree.system().path(mount));
         assert_eq!(tracefs(&tree).tracepoint("sched", "sched_switch").unwrap().id(), 314);
@@ -79,7 +79,7 @@ fn missing_permission_is_named_with_the_remedy() {
 
 #[test]
 fn tracepoint_has_its_names_id_and_format() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     let fork = tracefs(&tree).tracepoint("sched", "sched_process_fork").unwrap();
     assert_eq!((fork.category(), fork.name(), fork.id()), ("sched", "sched_process_fork", 315));
     assert_eq!(fork.to_string(), "sched:sched_process_fork");
@@ -95,7 +95,7 @@ fn tracepoint_has_its_names_id_and_format() {
 
 #[test]
 fn categories_and_names_are_directories() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     let tracefs = tracefs(&tree);
     assert_eq!(tracefs.categories().unwrap(), ["sched", "task"]);
     assert_eq!(tracefs.names("sched").unwrap(), ["sched_process_exit", "sched_process_fork", "sched_switch"]);
@@ -103,7 +103,7 @@ fn categories_and_names_are_directories() {
 
 #[test]
 fn patterns_match_both_parts() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     let matching = |pattern: &str| {
         let found = tracefs(&tree).matching(pattern).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
@@ -118,7 +118,7 @@ fn patterns_match_both_parts() {
 
 #[test]
 fn missing_name_is_an_error_with_those_in_its_place() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     let missing = |pattern: &str| match tracefs(&tree).matching(pattern) {
         Err(TracefsError::NotFound { wanted, has }) => (wanted, has.join(" ")),
         other => panic!("{other:?}"),
@@ -141,7 +141,7 @@ fn missing_name_is_an_error_with_those_in_its_place() {
 
 #[test]
 fn format_that_is_malformed_is_named_with_the_line() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     let path = tree.file("/sys/kernel/tracing/events/task/task_rename/format", "name: task_rename\nID: x\n");
     let error = tracefs(&tree).tracepoint("task", "task_rename").unwrap_err();
     assert!(matches!(error, TracefsError::Format { .. }), "{error:?}");
@@ -152,7 +152,7 @@ fn format_that_is_malformed_is_named_with_the_line() {
 
 #[test]
 fn linked_directories_are_no_categories() {
-    let tree = tree_at(MOUNT_POINTS[0]);
+    let tree = tree_at(TRACEFS[0]);
     symlink(tree.system().path("/"), tree.system().path("/sys/kernel/tracing/events/root")).unwrap();
     assert_eq!(tracefs(&tree).categories().unwrap(), ["sched", "task"]);
 }

@@ -7,7 +7,6 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::system::System;
 use crate::system::file_error::FileError;
-use crate::system::sysctl::line_of;
 
 #[cfg(test)]
 mod tests;
@@ -238,8 +237,10 @@ impl Rest<'_> {
     }
 }
 
-/// The task that reads it.
-const STATUS: &str = "/proc/thread-self/status";
+/// Returns a file of the CPUs of the machine.
+pub(crate) fn cpu_file(name: &str) -> String {
+    format!("/sys/devices/system/cpu/{name}")
+}
 
 /// # CPUs of the system
 impl CpuList {
@@ -262,13 +263,22 @@ impl CpuList {
         system.machine_cpus("possible")
     }
 
+    /// Returns the CPUs that are plugged in, online or not.
+    ///
+    /// # Errors
+    ///
+    /// `/sys/devices/system/cpu/present` cannot be read, or is no list.
+    pub fn present(system: &System) -> Result<Self, FileError> {
+        system.cpu_list(&cpu_file("present"))
+    }
+
     /// Returns the CPUs that are not online. The list may have ids above the last possible CPU.
     ///
     /// # Errors
     ///
     /// `/sys/devices/system/cpu/offline` cannot be read, or is no list.
     pub fn offline(system: &System) -> Result<Self, FileError> {
-        system.cpu_list("/sys/devices/system/cpu/offline")
+        system.cpu_list(&cpu_file("offline"))
     }
 
     /// Returns the online CPUs on which the calling thread may run.
@@ -291,9 +301,10 @@ impl CpuList {
 
 /// Returns the CPUs that the calling thread may use while they are online.
 fn allowed(system: &System) -> Result<CpuList, FileError> {
-    let status = system.read(STATUS)?;
-    let list = line_of(&status, "Cpus_allowed_list:");
-    let malformed = |expected, found| FileError::malformed(system.path(STATUS), expected, found);
+    let status = system.this_thread().status()?;
+    let list = status.field("Cpus_allowed_list");
+    let malformed =
+        |expected, found| FileError::malformed(system.this_thread().path("status"), expected, found);
     let list = list.ok_or_else(|| malformed("a line `Cpus_allowed_list:`", ""))?;
     CpuList::from_str(list).map_err(|error| malformed(error.expected, list))
 }
@@ -302,7 +313,7 @@ impl System {
     /// Returns the CPUs of the machine in a file below `/sys/devices/system/cpu`. Without it, as in a container without
     /// `/sys`, returns the online CPUs of `/proc/stat`.
     pub(crate) fn machine_cpus(&self, name: &str) -> Result<CpuList, FileError> {
-        match self.cpu_list(&format!("/sys/devices/system/cpu/{name}")) {
+        match self.cpu_list(&cpu_file(name)) {
             Err(error) if error.is_not_found() => self.counted_cpus().ok_or(error),
             read => read,
         }

@@ -2,20 +2,19 @@
 
 use std::fmt;
 
-use crate::system::System;
 use crate::system::cpus::CpuList;
 use crate::system::file_error::FileError;
 use crate::system::privileges::{Capability, Privileges};
-use crate::system::sysctl::{line_of, soft_limit};
-use crate::system::tasks::Mapping;
+use crate::system::sysctl::{soft_limit, sysctl_file};
+use crate::system::task::Mapping;
+use crate::system::{System, TaskStatus};
 use crate::why::Evidence;
 
 #[cfg(test)]
 mod tests;
 
-const MLOCK_KB: &str = "/proc/sys/kernel/perf_event_mlock_kb";
+const MLOCK_KB: &str = "kernel.perf_event_mlock_kb";
 const LIMIT: &str = "Max locked memory";
-const PINNED: &str = "VmPin:";
 
 /// The memory that a user may lock for rings, and how much of it is in use.
 ///
@@ -61,7 +60,7 @@ impl MemlockLimit {
             privileges.has(Capability::IPC_LOCK) || privileges.paranoid().is_ok_and(|level| level < 0);
         Ok(Self {
             page_size: perf_ring::sys::page_size() as u64,
-            mlock_kb: system.number(MLOCK_KB, "a number of KiB")?.into(),
+            mlock_kb: system.sysctl_number(MLOCK_KB, "a number of KiB")?.into(),
             online_cpus: CpuList::online(system)?.len() as u64,
             limit: limit(system)?,
             pinned: pinned(system)?,
@@ -119,7 +118,7 @@ impl MemlockLimit {
     pub(crate) fn evidence(&self) -> Vec<Evidence> {
         let limit = self.limit.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
         vec![
-            Evidence::new(MLOCK_KB, self.mlock_kb),
+            Evidence::new(sysctl_file(MLOCK_KB), self.mlock_kb),
             Evidence::new("the number of online CPUs", self.online_cpus),
             Evidence::new("Max locked memory of /proc/self/limits", limit),
             Evidence::new("VmPin of /proc/self/status", format_args!("{} bytes", self.pinned)),
@@ -157,11 +156,11 @@ fn limit(system: &System) -> Result<Option<u64>, FileError> {
 
 /// Returns the bytes that the process has pinned. Kernels before 3.2 do not report them.
 fn pinned(system: &System) -> Result<u64, FileError> {
-    const STATUS: &str = "/proc/self/status";
-    let status = system.read(STATUS)?;
-    let Some(line) = line_of(&status, PINNED) else { return Ok(0) };
+    let process = system.this_process();
+    let status = process.status()?;
+    let Some(line) = status.field("VmPin") else { return Ok(0) };
     let kb = line.strip_suffix("kB").and_then(|kb| kb.trim().parse::<u64>().ok());
-    let kb = kb.ok_or_else(|| FileError::malformed(system.path(STATUS), "VmPin in kB", line))?;
+    let kb = kb.ok_or_else(|| FileError::malformed(process.path("status"), "VmPin in kB", line))?;
     Ok(kb.saturating_mul(1024))
 }
 
@@ -186,20 +185,19 @@ impl MemlockUsage {
     /// A file of the process itself cannot be read. Other processes may exit at any time, so theirs are
     /// [counted](Self::unreadable) instead.
     pub fn read(system: &System) -> Result<Self, FileError> {
-        let own_bytes = bytes(&system.read("/proc/self/maps")?);
-        let status = system.read("/proc/thread-self/status")?; // threads may differ in their user
-        let (user, pid) = (field(&status, "Uid:"), field(&status, "Pid:"));
+        let own_bytes = bytes(&system.this_process().mappings()?);
+        let status = system.this_thread().status()?; // threads may differ in their user
+        let real_user = |status: &TaskStatus| status.users().next();
+        let (user, pid) = (real_user(&status), status.number::<u32>("Pid"));
         let mut mapped = Self { bytes: own_bytes, own_bytes, unreadable: 0 };
         // The kernel counts rings for the user, whose processes share the allowance.
-        let processes = system.list("/proc")?;
-        let processes = processes.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-        for process in processes.filter(|process| Some(process.as_str()) != pid.as_deref()) {
-            let status = system.read(format!("/proc/{process}/status")).unwrap_or_default();
-            if field(&status, "Uid:") != user {
+        for process in system.processes()?.into_iter().filter(|process| Some(*process) != pid) {
+            let process = system.task(process);
+            if process.status().ok().as_ref().and_then(real_user) != user {
                 continue;
             }
-            match system.read(format!("/proc/{process}/maps")) {
-                Ok(maps) => mapped.bytes = mapped.bytes.saturating_add(bytes(&maps)),
+            match process.mappings() {
+                Ok(mappings) => mapped.bytes = mapped.bytes.saturating_add(bytes(&mappings)),
                 Err(error) if error.is_not_found() => {} // it has exited
                 Err(_) => mapped.unreadable += 1,
             }
@@ -219,14 +217,8 @@ impl fmt::Display for MemlockUsage {
     }
 }
 
-/// Returns the first word after `name` at the start of a line.
-fn field(status: &str, name: &str) -> Option<String> {
-    line_of(status, name)?.split_ascii_whitespace().next().map(str::to_owned)
-}
-
-/// Returns the bytes of the mappings of perf events in a `maps` file.
-fn bytes(maps: &str) -> u64 {
-    let mappings = maps.lines().filter(|line| line.ends_with("anon_inode:[perf_event]"));
-    let mappings = mappings.filter_map(|line| Mapping::parse(line.as_bytes()));
-    mappings.map(|mapping| mapping.end - mapping.start).fold(0, u64::saturating_add)
+/// Returns the bytes of the mappings of perf events.
+fn bytes(mappings: &[Mapping]) -> u64 {
+    let rings = mappings.iter().filter(|mapping| mapping.path.as_os_str() == "anon_inode:[perf_event]");
+    rings.map(|mapping| mapping.end - mapping.start).fold(0, u64::saturating_add)
 }

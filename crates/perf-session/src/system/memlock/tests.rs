@@ -105,10 +105,12 @@ fn rings_of_other_processes_of_the_user_count() {
     tree.file("/proc/9/status", "Pid:\t9\nUid:\t1001\t1001\t1001\t1001\n");
     tree.file("/proc/9/maps", RING);
     tree.file("/proc/10/status", "Pid:\t10\nUid:\t1000\t1000\t1000\t1000\n");
-    tree.file("/proc/10/maps", b"\xff binary");
+    tree.file("/proc/10/maps/x", "a folder cannot be read");
+    tree.file("/proc/12/status", b"Name:\t\xff\nPid:\t12\nUid:\t1000\t1000\t1000\t1000\n");
+    tree.file("/proc/12/maps", [&b"1-2 r--p 0 0:0 1 /\xff\n"[..], RING.as_bytes()].concat());
     tree.file("/proc/11/status", "Pid:\t11\nUid:\t1000\t1000\t1000\t1000\n");
     let mapped = MemlockUsage::read(tree.system()).unwrap();
-    assert_eq!(mapped, MemlockUsage { bytes: 3 * 0x9000, own_bytes: 0x9000, unreadable: 1 });
+    assert_eq!(mapped, MemlockUsage { bytes: 4 * 0x9000, own_bytes: 0x9000, unreadable: 1 });
     assert!(mapped.to_string().contains("(1 not readable)"), "{mapped}");
 }
 

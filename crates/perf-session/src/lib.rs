@@ -102,9 +102,10 @@ pub use set::{
     RingSize, SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
 };
 pub use system::{
-    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology,
-    DescriptorLimit, FileError, Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System,
-    Task, TaskStatus, ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
+    Capability, ClockError, ClockLine, ClockPair, CpuCache, CpuInfo, CpuIter, CpuList, CpuListError,
+    CpuTopology, DescriptorLimit, FileError, Mapping, MemlockLimit, MemlockUsage, Mount, NumaMemory,
+    PerfClock, Privileges, System, Task, TaskStatus, ThreadState, TimeSource, WaitPlace, choose_clock,
+    clocks_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

@@ -108,9 +108,9 @@ fn pmus(system: &System) -> Evidence {
 
 /// Returns whether the CPU is that of a virtual machine.
 fn guest(system: &System) -> Evidence {
-    let flags = system.read("/proc/cpuinfo").map(|text| {
-        let flags = text.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
-        let is_guest = flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
+    let flags = system.cpu_info().map(|cpu| {
+        let is_guest =
+            cpu.value("flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
         if is_guest { "set: a virtual machine" } else { "not set" }
     });
     Evidence::of_file("flag hypervisor of /proc/cpuinfo", flags.as_ref())

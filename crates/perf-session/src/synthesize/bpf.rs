@@ -1,12 +1,9 @@
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 
 use perf_ring::abi::KsymbolType;
 
 use super::Synthesizer;
-use crate::System;
-use crate::system::hex;
+use crate::KernelSymbols;
 
 /// A loaded BPF program, as `bpf(BPF_OBJ_GET_INFO_BY_FD)` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,9 +39,12 @@ impl Synthesizer {
         if !self.with_symbols && !self.with_programs {
             return;
         }
+        // The symbols of BPF come after the kernel's.
+        let mut symbols = self.symbols.take();
         let mut names = None;
         for program in programs {
-            let names = names.get_or_insert_with(|| bpf_symbols(&self.system));
+            let names = names
+                .get_or_insert_with(|| bpf_symbols(symbols.take().or_else(|| self.system.kallsyms().ok())));
             for function in program.functions.iter().filter(|_| self.with_symbols) {
                 let name = names.get(&function.address).cloned().unwrap_or_else(|| program.symbol());
                 self.records.ksymbol(function.address, function.len, KsymbolType::BPF, &name);
@@ -73,17 +73,15 @@ impl LoadedProgram {
 }
 
 /// Returns the names of BPF's symbols by address, none if `/proc/kallsyms` cannot be read.
-fn bpf_symbols(system: &System) -> BTreeMap<u64, Vec<u8>> {
-    let Ok(file) = File::open(system.path("/proc/kallsyms")) else { return BTreeMap::new() };
-    let lines = BufReader::with_capacity(64 << 10, file).split(b'\n').map_while(Result::ok);
-    lines.filter_map(|line| symbol_of(&line)).collect()
-}
-
-/// Returns address and name of a line such as `ffffffffc0123456 t bpf_prog_6deef7357e7b4530\t[bpf]`.
-fn symbol_of(line: &[u8]) -> Option<(u64, Vec<u8>)> {
-    let line = line.strip_suffix(b"\t[bpf]")?;
-    let mut fields = line.splitn(3, |byte| *byte == b' ');
-    let address = hex(fields.next()?)?;
-    fields.next()?;
-    Some((address, fields.next()?.to_vec()))
+fn bpf_symbols(symbols: Option<KernelSymbols>) -> BTreeMap<u64, Vec<u8>> {
+    let mut names = BTreeMap::new();
+    let Some(mut symbols) = symbols else { return names };
+    // An error leaves the names so far.
+    let _ = symbols.find_map(|symbol| {
+        if symbol.module == Some(b"bpf") {
+            names.insert(symbol.address, symbol.name.to_vec());
+        }
+        None::<()>
+    });
+    names
 }

@@ -29,7 +29,7 @@ use perf_file::feature::BuildId;
 use perf_ring::abi::CpuMode;
 use perf_ring::{Attr, AttrFlags};
 
-use crate::System;
+use crate::{KernelSymbols, System};
 
 pub use bpf::{LoadedFunction, LoadedProgram};
 pub use features::machine_features;
@@ -60,6 +60,9 @@ pub use tracing_data::add_tracing_data;
 pub struct Synthesizer {
     system: System,
     records: SideBand,
+    /// The symbols of the kernel from its text on, for the next [`bpf_programs`](Self::bpf_programs): the kernel takes long
+    /// to write them, so the file is opened once.
+    symbols: Option<KernelSymbols>,
     has_build_ids: bool,
     with_data: bool,
     with_namespaces: bool,
@@ -81,6 +84,7 @@ impl Synthesizer {
         Self {
             system: system.clone(),
             records: SideBand::new(attr),
+            symbols: None,
             has_build_ids: attr.flags.contains(AttrFlags::BUILD_ID),
             with_data: attr.flags.contains(AttrFlags::MMAP_DATA),
             with_namespaces: attr.flags.contains(AttrFlags::NAMESPACES),

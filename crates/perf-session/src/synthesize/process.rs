@@ -1,4 +1,3 @@
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
@@ -22,7 +21,7 @@ impl Synthesizer {
     /// `/proc` cannot be read.
     pub fn processes(&mut self) -> Result<usize, FileError> {
         let mut found = 0;
-        for pid in self.system.list("/proc")?.iter().filter_map(|name| name.parse().ok()) {
+        for pid in self.system.processes()? {
             found += usize::from(self.process(pid));
         }
         Ok(found)
@@ -40,7 +39,7 @@ impl Synthesizer {
     }
 
     fn try_process(&mut self, pid: u32) -> Option<()> {
-        let parent = self.parent(pid)?;
+        let parent = self.system.task(pid).status().ok()?.parent()?;
         self.records.fork(pid, parent, pid, parent);
         self.namespaces(pid, pid);
         self.records.comm(pid, pid, &self.name(pid, pid)?);
@@ -56,15 +55,8 @@ impl Synthesizer {
         Some(())
     }
 
-    fn parent(&self, pid: u32) -> Option<u32> {
-        let status = self.system.read_bytes(format!("/proc/{pid}/status")).ok()?;
-        let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"PPid:"))?;
-        std::str::from_utf8(line).ok()?.trim().parse().ok()
-    }
-
     fn name(&self, pid: u32, tid: u32) -> Option<Vec<u8>> {
-        let name = self.system.read_bytes(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
-        Some(name.strip_suffix(b"\n").unwrap_or(&name).to_vec())
+        self.system.task(pid).thread(tid).comm().ok()
     }
 
     /// Appends the namespaces of a thread, if the attr asks for them. As the perf tool does, those that the kernel
@@ -73,11 +65,11 @@ impl Synthesizer {
         if !self.with_namespaces {
             return;
         }
+        let task = self.system.task(pid).thread(tid);
         let links = NAMESPACES.map(|name| {
-            let file = self.system.path(format!("/proc/{pid}/task/{tid}/ns/{name}"));
             // The device has the same number in the encodings of the kernel and of the system call, because the major
             // number of the file system of namespaces is 0.
-            fs::metadata(file).map_or_else(
+            task.namespace(name).map_or_else(
                 |_| NamespaceLink::default(),
                 |file| NamespaceLink { dev: file.dev(), inode: file.ino() },
             )
@@ -101,7 +93,7 @@ impl Synthesizer {
         let (major, minor) = mapping.device;
         let id = self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
             // Through the root of the process, which may be a container with other files at the same path.
-            build_id::of_file(&self.system.path(format!("/proc/{pid}/root")).join(path))
+            build_id::of_file(&self.system.task(pid).path("root").join(path))
         });
         if let Some(id) = id {
             let path = mapping.path.as_os_str().as_bytes();

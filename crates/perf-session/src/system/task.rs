@@ -283,7 +283,7 @@ fn pair(text: &[u8], separator: u8) -> Option<(u64, u64)> {
 }
 
 /// Returns a hexadecimal number.
-pub(crate) fn hex(text: &[u8]) -> Option<u64> {
+pub(super) fn hex(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
 }
 

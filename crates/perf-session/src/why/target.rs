@@ -82,13 +82,12 @@ pub(super) fn bad_descriptor(case: &mut Case<'_>) -> Option<Diagnosis> {
 
 /// Returns the mounted cgroup hierarchies as evidence.
 pub(super) fn cgroup_mounts(system: &System) -> Evidence {
-    let mounts = system.read("/proc/self/mounts").map(|text| {
-        let types = text.lines().filter_map(|line| {
-            let mut words = line.split_ascii_whitespace().skip(1);
-            let (path, kind) = (words.next()?, words.next()?);
-            kind.starts_with("cgroup").then(|| format!("{path} ({kind})"))
-        });
-        types.collect::<Vec<_>>().join(" ")
+    let mounts = system.this_process().mounts().map(|mounts| {
+        let cgroups = mounts.iter().filter(|mount| mount.kind.starts_with("cgroup"));
+        cgroups
+            .map(|mount| format!("{} ({})", mount.path.display(), mount.kind))
+            .collect::<Vec<_>>()
+            .join(" ")
     });
     Evidence::of_file("cgroup mounts of /proc/self/mounts", mounts.as_ref())
 }

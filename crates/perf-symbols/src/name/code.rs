@@ -1,15 +1,15 @@
-//! A function in memory that a compiler wrote at run time.
+//! A function that a compiler wrote into memory at run time.
 
 use crate::space::map::Ranged;
 
-/// A range of addresses with the name of its function.
+/// A range of addresses with the name of its function. Later functions can overwrite parts of it.
 #[derive(Clone, Debug)]
 pub(super) struct Code<N> {
     pub(super) start: u64,
     /// Exclusive.
     pub(super) end: u64,
     pub(super) name: N,
-    /// The first address of the function, which later functions may have taken.
+    /// First address of the whole function, even if later functions overwrote its start.
     pub(super) first: u64,
 }
 

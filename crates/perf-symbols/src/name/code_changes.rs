@@ -1,18 +1,20 @@
-//! When code that a program wrote at run time took the place of other code.
+//! When a program replaced code that it had written at run time.
 
 use std::ops::Range;
 
-/// The changes of the code of a process, by its jitdump: returned by
+/// The code changes of a process, from its jitdump: returned by
 /// [`Symbolizer::code_changes`](crate::Symbolizer::code_changes).
 ///
-/// A name belongs to an address and a time. Who keeps names by the address asks again after a change.
+/// A name belongs to an address and a time. Discard names that you cached by address after a change
+/// of that address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeChanges {
-    /// In the order of time.
+    /// In time order.
     pub changes: Vec<CodeChange>,
-    /// Whether their times are of `CLOCK_MONOTONIC`, so that [`Query::with_monotonic_time`](crate::Query::with_monotonic_time)
-    /// finds the code of that time. Otherwise the last code counts.
+    /// True if the times are `CLOCK_MONOTONIC`, so that
+    /// [`Query::with_monotonic_time`](crate::Query::with_monotonic_time) finds the code of that
+    /// time. Otherwise the last code is used.
     pub has_monotonic_time: bool,
 }
 
@@ -20,10 +22,10 @@ pub struct CodeChanges {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeChange {
-    /// In ns, or in units of the file's clock.
+    /// In ns if [`CodeChanges::has_monotonic_time`], otherwise in units of the file's clock.
     pub time: u64,
-    /// Of the process.
+    /// Addresses in the process.
     pub addresses: Range<u64>,
-    /// Whether a function of another name was at some of them before.
+    /// True if a function of another name was at some of these addresses before.
     pub is_reuse: bool,
 }

@@ -1,18 +1,18 @@
-//! Names of functions as the source has them.
+//! Demangling of Rust and C++ symbols.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, Symbol};
 
-/// Returns the name of a symbol of Rust or C++ in the form of the source; of C++ without parameters and the type that is
-/// returned, which are longer than all the rest. Other names stay as they are.
+/// Returns the demangled name of a Rust or C++ symbol. For C++, the parameters and the return type
+/// are left out because they are longer than the rest. Other names are returned unchanged.
 pub(super) fn demangled(name: &str) -> Cow<'_, str> {
     if let Ok(name) = rustc_demangle::try_demangle(name) {
-        // Without the hash.
+        // The alternate form omits the hash.
         return format!("{name:#}").into();
     }
-    // Symbols of other languages are short, and most are not of C++.
+    // Checked before parsing, because most other symbols are not C++.
     if !name.starts_with("_Z") {
         return name.into();
     }
@@ -35,9 +35,9 @@ pub(super) fn demangled(name: &str) -> Cow<'_, str> {
     with_literal_operator(text.0).into()
 }
 
-/// Parses the name of a function template whose returned type the library does not parse: gcc writes members of types of
-/// `std` that depend on the template, such as `std::is_same<T, U>::value`, in an older form (`srSt`, `srN`) than the ABI has.
-/// The name itself comes before it.
+/// Parses the name of a function template whose return type the library cannot parse. gcc mangles
+/// members of dependent `std` types, such as `std::is_same<T, U>::value`, in a form older than the
+/// ABI's (`srSt`, `srN`). The name comes before the return type.
 fn name_before_return_type(name: &str) -> Option<BorrowedSymbol<'_>> {
     let (symbol, rest) = BorrowedSymbol::with_tail(name.as_bytes()).ok()?;
     let (parsed, rest) = name.split_at_checked(name.len() - rest.len())?;
@@ -46,8 +46,8 @@ fn name_before_return_type(name: &str) -> Option<BorrowedSymbol<'_>> {
     (is_template && rest.starts_with('N') && has_condition).then_some(symbol)
 }
 
-/// Splits a symbol of a thunk, by which a virtual function is called through another base class, into its kind and the symbol
-/// of the function.
+/// Splits a thunk symbol (a call of a virtual function through another base class) into its kind
+/// and the symbol of the function.
 fn thunk(name: &str) -> Option<(&'static str, &str)> {
     let (kind, offsets, mut rest) = match name.split_at_checked(4)? {
         ("_ZTh", rest) => ("non-virtual thunk", 1, rest),
@@ -65,10 +65,11 @@ fn thunk(name: &str) -> Option<(&'static str, &str)> {
     Some((kind, rest))
 }
 
-/// Removes the qualifiers of a member function, which the library prints for some without the parameters before them.
+/// Removes the qualifiers of a member function: for some functions the library prints them although
+/// the parameters are left out.
 fn without_qualifiers(name: &mut String) {
     let last = name.rfind("::").unwrap_or(0);
-    // `operator char const*` is a name.
+    // In `operator char const*`, the qualifier is part of the name.
     if name.get(last..).is_some_and(|last| last.contains("operator ")) {
         return;
     }
@@ -78,7 +79,8 @@ fn without_qualifiers(name: &mut String) {
     }
 }
 
-/// Puts the name of a literal operator after it, as in the source: the library prints `operator_x::operator ""`.
+/// Moves the suffix of a literal operator to its end, as in the source. The library prints
+/// `operator_x::operator ""`.
 fn with_literal_operator(name: String) -> String {
     let Some((before, after)) = name.split_once("::operator \"\"") else { return name };
     let start = before.rfind("::").map_or(0, |at| at + 2);
@@ -91,10 +93,11 @@ fn with_literal_operator(name: String) -> String {
     }
 }
 
-/// The longest name in bytes: substitutions in a made-up symbol double it again and again.
+/// Maximum length of a name in bytes. Substitutions in a crafted symbol can double it again and
+/// again.
 const MAX_LEN: usize = 1 << 16;
 
-/// A text that refuses to grow further.
+/// A string that returns an error instead of growing beyond [`MAX_LEN`].
 struct Text(String);
 
 impl DemangleWrite for Text {
@@ -154,7 +157,7 @@ mod tests {
             ("_ZNK1AcvPKcEv", "A::operator char const*"),
             ("_ZThn16_N1C1fEv", "non-virtual thunk to C::f"),
             ("_ZTv0_n24_N1C1fEv", "virtual thunk to C::f"),
-            // Not a thunk, and not a template with a condition.
+            // Neither a thunk nor a template with a condition.
             ("_ZThx_N1C1fEv", "_ZThx_N1C1fEv"),
             ("_ZSt4swapIiE?", "_ZSt4swapIiE?"),
         ];
@@ -165,7 +168,7 @@ mod tests {
 
     #[test]
     fn name_that_would_grow_without_end_stays_as_it_is() {
-        // Each pair has the one before twice: 2^40 letters.
+        // Each pair contains the previous one twice: 2^40 letters.
         let mut name = String::from("_Z1fISt4pairI1a1aE");
         for index in 0..40_u32 {
             let last =

@@ -1,4 +1,4 @@
-//! The functions that a compiler wrote into memory, with the time of each: a jitdump file.
+//! Jitdump files: the functions that a compiler wrote into memory, each with its time.
 
 use std::fmt;
 use std::fs::File;
@@ -12,34 +12,35 @@ use super::code_changes::{CodeChange, CodeChanges};
 use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
 
-/// `JiTD`, as a number of the byte order of the file.
+/// `JiTD` as a number in the file's byte order.
 const MAGIC: u32 = 0x4A69_5444;
-/// Bytes of the header and of the head of each record.
+/// Length in bytes of the file header and of a record header.
 const HEADER: usize = 40;
 const RECORD: usize = 16;
-/// Records of code that was loaded, and of code that was moved.
+/// Record ids `JIT_CODE_LOAD` and `JIT_CODE_MOVE`.
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
-/// Bytes of a name that are kept.
+/// Maximum number of bytes kept of a name.
 const MAX_NAME: usize = 4096;
-/// Bytes of names and changes that are kept of a file: those of about a million functions.
+/// Maximum number of bytes kept of a file, enough for about a million functions.
 const MAX_BYTES: usize = 128 << 20;
 
 /// The functions in a jitdump file, at the time of a sample.
 ///
-/// A program that compiles at run time maps the file once executable, so that recordings name it: `jit-PID.dump`. Source:
-/// `tools/perf/Documentation/jitdump-specification.txt` of the kernel, version 1.
+/// A program that compiles at run time maps the file executable once, so that recordings name it:
+/// `jit-PID.dump`. Source: `tools/perf/Documentation/jitdump-specification.txt` of the kernel,
+/// version 1.
 #[derive(Debug)]
 pub struct Jitdump {
-    /// In the order of time.
+    /// In time order.
     changes: Vec<(u64, Change)>,
     has_monotonic_time: bool,
     is_little: bool,
-    /// The position after the last whole record.
+    /// Offset after the last complete record.
     read_len: u64,
-    /// About how many bytes `changes` takes.
+    /// Estimated size of `changes` in bytes.
     bytes: usize,
-    /// The state after this number of changes.
+    /// Number of changes that are applied to `functions`.
     applied: usize,
     functions: RangeMap<Function>,
 }
@@ -52,20 +53,20 @@ enum Change {
 
 type Function = Code<Arc<[u8]>>;
 
-/// Why a file is no jitdump.
+/// Why a file is not a jitdump.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JitdumpError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// Its first number is not `JiTD` in either byte order.
+    /// The first number is not `JiTD` in either byte order.
     Magic {
-        /// The number, as little-endian.
+        /// The number read as little-endian.
         found: u32,
     },
-    /// Its version is not 1.
+    /// The version is not 1.
     Version {
-        /// The number in the header.
+        /// The version in the header.
         found: u32,
     },
 }
@@ -91,24 +92,24 @@ impl fmt::Display for JitdumpError {
 impl std::error::Error for JitdumpError {}
 
 impl Jitdump {
-    /// Reads a file, whose last record may be incomplete: it is being written.
+    /// Reads a file. Its last record may be incomplete because the program is still writing it.
     ///
     /// # Errors
     ///
-    /// [`JitdumpError`].
+    /// Returns [`JitdumpError`] if the file cannot be read or its header is not a jitdump's.
     pub fn open(path: &Path) -> Result<Self, JitdumpError> {
         let (file, _) = foreign::open(path, LastLink::Follow)?;
         Self::read(BufReader::new(file))
     }
 
-    /// Reads the whole records of a file from its beginning. Code is skipped, and not read; memory is linear in the number of
-    /// functions, up to 128 MiB of records.
+    /// Reads all complete records of a file from its beginning. The code itself is skipped. Memory
+    /// is linear in the number of functions, up to 128 MiB of records.
     ///
     /// # Errors
     ///
-    /// [`JitdumpError`].
+    /// Returns [`JitdumpError`] if reading fails or the header is not a jitdump's.
     pub fn read(mut input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
-        // What is written meanwhile belongs to later samples.
+        // The length is fixed now: later records belong to later samples.
         let len = input.seek(SeekFrom::End(0))?;
         input.rewind()?;
         let mut header = [0; HEADER];
@@ -137,14 +138,15 @@ impl Jitdump {
         Ok(jitdump)
     }
 
-    /// Reads what was written to the file since.
+    /// Reads the records that were appended since the last read.
     pub(super) fn read_on(&mut self, mut file: File) -> io::Result<()> {
         let len = file.metadata()?.len();
         file.seek(SeekFrom::Start(self.read_len))?;
         self.read_records(BufReader::new(file), len)
     }
 
-    /// Reads records from the position on, which is that of `read_len`, up to a length of the file.
+    /// Reads records from `read_len`, which is the current position of `input`, up to the length of
+    /// the file.
     fn read_records(&mut self, mut input: impl BufRead + Seek, len: u64) -> io::Result<()> {
         let is_little = self.is_little;
         let last = self.changes.last().map_or(0, |(time, _)| *time);
@@ -156,7 +158,7 @@ impl Jitdump {
             let Some(body_len) = u64::from(head.u32(4)).checked_sub(RECORD as u64) else { break };
             let end = self.read_len + RECORD as u64 + body_len;
             if end > len {
-                // The end of the record is still to be written.
+                // The program is still writing the record.
                 break;
             }
             let mut body = (&mut input).take(body_len);
@@ -166,7 +168,7 @@ impl Jitdump {
                 _ => None,
             };
             let rest = body.limit();
-            // Not read: the file may have any number of bytes that are not on the disk.
+            // Seek instead of reading, because a sparse file could have any length.
             input.seek_relative(i64::try_from(rest).unwrap_or(i64::MAX))?;
             self.read_len = end;
             if let Some(change) = change {
@@ -176,7 +178,7 @@ impl Jitdump {
                 self.changes.push((time, change));
             }
         }
-        // Several threads write, each with its own time.
+        // Several threads append records, each with its own timestamps.
         self.changes.sort_by_key(|(time, _)| *time);
         if !is_later {
             (self.applied, self.functions) = (0, RangeMap::default());
@@ -184,14 +186,14 @@ impl Jitdump {
         Ok(())
     }
 
-    /// Returns whether its times are those of `CLOCK_MONOTONIC`, in ns. Otherwise they count cycles.
+    /// Returns true if the times are `CLOCK_MONOTONIC` in ns. Otherwise they are cycle counts.
     pub fn has_monotonic_time(&self) -> bool {
         self.has_monotonic_time
     }
 
-    /// Returns the first address and the name of the function that was at an address at a time of the file's clock;
-    /// `None` for the end of the file. Ask in the order of time: an earlier time than the last one costs a replay of the
-    /// file.
+    /// Returns the first address and the name of the function at an address at a time of the file's
+    /// clock, or at the end of the file for `None`. Query in time order: going back in time replays
+    /// the file from its start.
     pub fn find(&mut self, address: u64, time: Option<u64>) -> Option<(u64, Arc<[u8]>)> {
         let time = time.unwrap_or(u64::MAX);
         let until = self.changes.partition_point(|(changed, _)| *changed <= time);
@@ -218,9 +220,9 @@ impl Jitdump {
     }
 }
 
-/// # Changes
+/// # Code changes
 impl Jitdump {
-    /// Returns when the code at which addresses changed.
+    /// Returns all changes of the code, with their times and addresses.
     pub fn code_changes(&self) -> CodeChanges {
         let mut functions = RangeMap::<Function>::default();
         let mut changes = Vec::with_capacity(self.changes.len());
@@ -249,7 +251,7 @@ impl Jitdump {
     }
 }
 
-/// Reads the body of a record of code that was loaded: process, thread, address at link time, address, size, index, name.
+/// Reads the body of `JIT_CODE_LOAD`: pid, tid, address at link time, address, size, index, name.
 fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> {
     let mut fixed = [0; 40];
     if !is_read(body, &mut fixed)? {
@@ -270,8 +272,8 @@ fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> 
     })))
 }
 
-/// Reads the body of a record of code that was moved: process, thread, address at link time, old and new address, size,
-/// index.
+/// Reads the body of `JIT_CODE_MOVE`: pid, tid, address at link time, old address, new address,
+/// size, index.
 fn moved(body: &mut impl Read, is_little: bool) -> io::Result<Option<Change>> {
     let mut fixed = [0; 48];
     if !is_read(body, &mut fixed)? {
@@ -281,7 +283,8 @@ fn moved(body: &mut impl Read, is_little: bool) -> io::Result<Option<Change>> {
     Ok(Some(Change::Move { from: fields.u64(16), to: fields.u64(24), len: fields.u64(32) }))
 }
 
-/// Fills the buffer. Returns whether all of it was there: a file that is being written ends anywhere.
+/// Fills the buffer. Returns false at the end of the file, which can be anywhere while a program
+/// writes it.
 fn is_read(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match input.read_exact(buffer) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
@@ -289,14 +292,14 @@ fn is_read(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Numbers at offsets in bytes.
+/// Decodes numbers at byte offsets.
 struct Fields<'a> {
     bytes: &'a [u8],
     is_little: bool,
 }
 
 impl Fields<'_> {
-    /// The number of `N` bytes; 0 after the end.
+    /// Returns the number of `N` bytes at an offset, or 0 if the bytes end before.
     fn number<const N: usize>(&self, at: usize) -> u64 {
         let bytes = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()).unwrap_or(&[0; N]);
         let append = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
@@ -318,7 +321,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of either byte order.
+    /// A jitdump in either byte order.
     struct Made {
         bytes: Vec<u8>,
         is_little: bool,
@@ -368,7 +371,7 @@ mod tests {
         for is_little in [true, false] {
             let mut made = Made::new(is_little);
             made.load(10, 0x1000, 0x20, "first");
-            // A record of another kind.
+            // A record of an unknown kind.
             made.u32s(&[2, 24]);
             made.u64s(&[11, 99]);
             made.load(20, 0x1010, 0x20, "second");
@@ -451,7 +454,7 @@ mod tests {
         let _ = std::fs::remove_file(&path);
         let names: Vec<_> = names.iter().map(Option::as_deref).collect();
         assert_eq!(names, [None, None, None, None, None, Some("second"), Some("late"), Some("second")]);
-        // What may wait for a writer, or never end, is not opened.
+        // Files whose opening or reading could block or never end are refused.
         for path in ["/tmp", "/dev/zero"] {
             let error = Jitdump::open(Path::new(path)).expect_err("no file");
             assert!(matches!(&error, JitdumpError::Io(error) if error.kind() == io::ErrorKind::InvalidInput));

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use super::elf::rank;
 
-/// Bytes that are read at most; the list of a kernel with all modules has about 20 MB.
+/// Maximum number of bytes to read. The list of a kernel with all modules has about 20 MB.
 const MAX_LEN: u64 = 256 << 20;
 
 /// The functions of the kernel and its modules, by address.
 ///
-/// A list of 120 000 lines takes about 8 ms of CPU time here, beside about 35 ms in which the kernel writes it; it is kept as
-/// its text and 16 bytes a symbol.
+/// Parsing a list of 120 000 lines takes about 8 ms of CPU time, after about 35 ms in which the
+/// kernel generates it. Memory is the text and 16 bytes per symbol.
 pub struct Kallsyms {
     text: Box<[u8]>,
-    /// By address, of one address the preferred one first.
+    /// Sorted by address, then by preference.
     symbols: Box<[Symbol]>,
 }
 
-/// An address, and where its name begins in the text.
+/// An address and the position of its name in the text.
 #[derive(Clone, Copy)]
 struct Symbol {
     address: u64,
@@ -33,9 +33,9 @@ struct Symbol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelFunction<'a> {
-    /// The first address.
+    /// First address of the function.
     pub address: u64,
-    /// The name; raw bytes, usually ASCII.
+    /// The name in raw bytes, usually ASCII.
     pub name: &'a [u8],
     /// The module without brackets; `None` for the kernel itself.
     pub module: Option<&'a [u8]>,
@@ -47,19 +47,19 @@ pub struct KernelFunction<'a> {
 pub enum KallsymsError {
     /// The file cannot be read.
     Unreadable {
-        /// The file.
+        /// The path that was opened.
         path: PathBuf,
-        /// As std classifies it.
+        /// The kind of the I/O error.
         kind: io::ErrorKind,
     },
-    /// All addresses are 0: the kernel hides them from this user.
+    /// All addresses are 0 because the kernel hides them from this user.
     Hidden {
         /// The value of `/proc/sys/kernel/kptr_restrict`.
         kptr_restrict: Option<u32>,
     },
-    /// There is no line of a function.
+    /// The text has no line of a function.
     Empty,
-    /// The file has more than 256 MiB.
+    /// The file is larger than 256 MiB.
     TooLarge,
 }
 
@@ -86,7 +86,8 @@ impl Kallsyms {
     ///
     /// # Errors
     ///
-    /// [`KallsymsError`], [`Hidden`](KallsymsError::Hidden) if the permission to see addresses is missing.
+    /// [`KallsymsError`], [`Hidden`](KallsymsError::Hidden) if the permission to see addresses is
+    /// missing.
     pub fn of_this_kernel() -> Result<Self, KallsymsError> {
         Self::read(Path::new("/proc/kallsyms")).map_err(|error| match error {
             KallsymsError::Hidden { .. } => {
@@ -97,11 +98,12 @@ impl Kallsyms {
         })
     }
 
-    /// Reads a copy of such a file, as the perf tool keeps in its build-id cache.
+    /// Reads a copy of the list, such as the perf tool keeps in its build-id cache.
     ///
     /// # Errors
     ///
-    /// [`KallsymsError`].
+    /// Returns [`KallsymsError`] if the file cannot be read, is larger than 256 MiB, or has no
+    /// function with an address.
     pub fn read(path: &Path) -> Result<Self, KallsymsError> {
         let unreadable =
             |error: io::Error| KallsymsError::Unreadable { path: path.to_owned(), kind: error.kind() };
@@ -116,11 +118,13 @@ impl Kallsyms {
         Self::parse(text)
     }
 
-    /// Parses the text of such a file: lines of an address, a letter, a name, and perhaps a module. Others are ignored.
+    /// Parses the text of such a file: lines of an address, a type letter, a name, and optionally a
+    /// module. Other lines are ignored.
     ///
     /// # Errors
     ///
-    /// [`KallsymsError::Hidden`] if the address of each function is 0, and [`KallsymsError::Empty`] without any.
+    /// Returns [`KallsymsError::Hidden`] if the addresses of all functions are 0, or
+    /// [`KallsymsError::Empty`] if the text has no function.
     pub fn parse(text: Vec<u8>) -> Result<Self, KallsymsError> {
         let mut symbols = Vec::with_capacity(text.len() / 40);
         let mut is_hidden = false;
@@ -142,24 +146,26 @@ impl Kallsyms {
             let hidden = KallsymsError::Hidden { kptr_restrict: None };
             return Err(if is_hidden { hidden } else { KallsymsError::Empty });
         }
-        // Stable: of equal names of one address the first one of the list comes first.
+        // The sort is stable, so that equally preferred symbols of an address keep the order of the
+        // list.
         symbols.sort_by(|a, b| {
             a.address.cmp(&b.address).then_with(|| preference(&text, a).cmp(&preference(&text, b)))
         });
         Ok(Self { text: text.into(), symbols: symbols.into() })
     }
 
-    /// Returns the whole list as it was read, to copy it for another machine.
+    /// Returns the whole text as it was read, for example to copy it to another machine.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Returns the function that an address is in: the last one that begins at or before it. Of several names of one
-    /// address, it is the one that the perf tool takes: not a weak one, a global one, the one with the fewest underscores
-    /// before it, the longest one, as far as there are such; of equal ones the first.
+    /// Returns the function at an address: the last one that begins at or before it. If symbols
+    /// share an address, the perf tool's preference decides: strong before weak, global before
+    /// local, fewest leading underscores, longest name, first in the list.
     ///
-    /// The list has no sizes: an address after the last function, or between the kernel and its modules, is in the
-    /// function before. Check the range of the kernel or the module first, where it is known.
+    /// The list has no sizes, so that an address after the last function, or between the kernel and
+    /// its modules, is attributed to the function before it. Check the range of the kernel or the
+    /// module first where it is known.
     pub fn find(&self, address: u64) -> Option<KernelFunction<'_>> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let last = self.symbols.get(after.checked_sub(1)?)?;
@@ -167,13 +173,13 @@ impl Kallsyms {
         self.function(self.symbols.get(first)?)
     }
 
-    /// Returns the address of the first symbol with a name, such as `_text` or `_stext`.
+    /// Returns the address of the first symbol of this name, such as `_text` or `_stext`.
     pub fn address_of(&self, name: &[u8]) -> Option<u64> {
         self.iter().find(|function| function.name == name).map(|function| function.address)
     }
 
-    /// Iterates over the functions, by address; of several names of one address, the one that [`Kallsyms::find`] returns
-    /// comes first.
+    /// Iterates over the functions by address. Among symbols of one address, the one that
+    /// [`Kallsyms::find`] returns comes first.
     pub fn iter(&self) -> impl Iterator<Item = KernelFunction<'_>> {
         self.symbols.iter().filter_map(|symbol| self.function(symbol))
     }
@@ -183,7 +189,7 @@ impl Kallsyms {
         let name = self.text.get(start..start + len)?;
         let module = match usize::from(symbol.module_len) {
             0 => None,
-            // After a tab and a bracket.
+            // Skip a tab and a bracket.
             module_len => Some(self.text.get(start + len + 2..start + len + 2 + module_len)?),
         };
         Some(KernelFunction { address: symbol.address, name, module })
@@ -196,7 +202,7 @@ impl fmt::Debug for Kallsyms {
     }
 }
 
-/// Ranks the names of one address, the preferred one first: not weak, global, and then as [`rank`] says.
+/// Returns the sort key of a symbol among symbols of one address: strong, global, then [`rank`].
 fn preference(text: &[u8], symbol: &Symbol) -> (bool, bool, impl Ord + use<>) {
     let name = symbol.name as usize;
     let kind = name.checked_sub(2).and_then(|kind| text.get(kind)).copied().unwrap_or(b't');
@@ -204,8 +210,8 @@ fn preference(text: &[u8], symbol: &Symbol) -> (bool, bool, impl Ord + use<>) {
     (kind.eq_ignore_ascii_case(&b'w'), kind.is_ascii_lowercase(), rank(name))
 }
 
-/// Parses `ffffffff81000000 T name` with `\t[module]` or not. The line begins at `start` of the text. Returns whether it is
-/// a function, too.
+/// Parses `ffffffff81000000 T name`, optionally followed by `\t[module]`. The line begins at
+/// `start` of the text. The flag is true for a function.
 fn symbol(line: &[u8], start: usize) -> Option<(Symbol, bool)> {
     let digits = line.iter().position(|&byte| byte == b' ')?;
     let address = line.get(..digits).filter(|digits| (1..=16).contains(&digits.len()))?;
@@ -315,7 +321,8 @@ mod tests {
                 let module = if *module == 0 { "\t[m]" } else { "" };
                 writeln!(text, "{address:016x} {} f{index}{module}", char::from(*kind)).expect("a string");
             }
-            // Nearer ones first, then global ones, the longer names, and the first.
+            // Prefer the nearest address, then global symbols, longer names, and the first in the
+            // list.
             let functions = lines.iter().enumerate().filter(|(_, (start, kind, _))| *kind != b'd' && *start <= address);
             let best = functions.min_by_key(|&(index, &(start, kind, _))| {
                 (Reverse(start), kind == b'W', kind == b't', index < 10)

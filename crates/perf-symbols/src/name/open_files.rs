@@ -1,8 +1,8 @@
-//! The files whose symbols are kept.
+//! A least-recently-used cache of the symbols of files.
 
-/// A list with a limit of files and of bytes: those that were not used for the longest time make room for others.
+/// The symbols of files, limited by count and by bytes; the least recently used are evicted first.
 pub(super) struct OpenFiles<T> {
-    /// The last one was used last.
+    /// Least recently used first.
     files: Vec<OpenFile<T>>,
     max_files: usize,
     max_bytes: u64,
@@ -27,7 +27,7 @@ impl<T> OpenFiles<T> {
         self.max_bytes = bytes;
     }
 
-    /// Returns the symbols of a file, which is used now.
+    /// Returns the symbols of a file and marks them as used.
     pub(super) fn get(&mut self, number: u64) -> Option<&mut T> {
         let index = self.files.iter().position(|file| file.number == number)?;
         let file = self.files.remove(index);
@@ -35,7 +35,7 @@ impl<T> OpenFiles<T> {
         self.files.last_mut().map(|file| &mut file.symbols)
     }
 
-    /// Drops the symbols of others, as far as those of another file of these bytes need it: of all if it alone has too many.
+    /// Evicts files until another of `bytes` bytes fits: all of them if it alone exceeds the limit.
     pub(super) fn make_room(&mut self, bytes: u64) {
         let mut sum = bytes;
         let fits = |file: &&OpenFile<T>| {
@@ -46,13 +46,13 @@ impl<T> OpenFiles<T> {
         self.files.drain(..self.files.len() - kept);
     }
 
-    /// Adds the symbols of a file that is used now.
+    /// Adds the symbols of a file as the most recently used.
     pub(super) fn add(&mut self, number: u64, bytes: u64, symbols: T) {
         self.remove(number);
         self.files.push(OpenFile { number, bytes, symbols });
     }
 
-    /// Drops the symbols of a file.
+    /// Removes the symbols of a file.
     pub(super) fn remove(&mut self, number: u64) {
         self.files.retain(|file| file.number != number);
     }
@@ -79,7 +79,7 @@ mod tests {
                     files.add(number, bytes, ());
                 }
                 open.push(file.unwrap_or((number, bytes)));
-                // One after the other, beginning with the oldest.
+                // Evict one after the other, the oldest first.
                 while open.len() > 1
                     && (open.len() > MAX.0 || open.iter().map(|(_, bytes)| bytes).sum::<u64>() > MAX.1)
                 {

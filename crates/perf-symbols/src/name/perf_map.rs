@@ -1,4 +1,5 @@
-//! The functions that a compiler wrote into memory, as it lists them: `/tmp/perf-PID.map`.
+//! Perf maps: the functions that a compiler wrote into memory, as it lists them in
+//! `/tmp/perf-PID.map`.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -14,27 +15,28 @@ use crate::space::ProcessMappings;
 use crate::space::map::RangeMap;
 use crate::{Mapping, ObjectKind};
 
-/// Bytes that are read at most. A JVM with 100 000 methods writes about 10 MB.
+/// Maximum number of bytes to read. A JVM with 100 000 methods writes about 10 MB.
 const MAX_LEN: u64 = 256 << 20;
-/// Functions that are kept at most: lines can be shorter than what is kept of them.
+/// Maximum number of functions. Bounds the memory because a line can be shorter than its entry.
 const MAX_FUNCTIONS: usize = 4 << 20;
 
 /// The functions in a perf map, by address.
 ///
-/// The form: one line a function, `START SIZE NAME` with hexadecimal numbers; the name is the rest of the line. Source:
-/// `tools/perf/Documentation/jit-interface.txt` of the kernel.
+/// The file has one line per function, `START SIZE NAME`, with hexadecimal numbers; the name is the
+/// rest of the line. Source: `tools/perf/Documentation/jit-interface.txt` of the kernel.
 #[derive(Debug, Default)]
 pub struct PerfMap {
     text: Box<[u8]>,
     functions: RangeMap<Function>,
 }
 
-/// The name is a part of the text.
+/// The name is a range of the text.
 type Function = Code<Range<usize>>;
 
 impl PerfMap {
-    /// Sorts the lines. A later function covers what it overlaps, because the memory was used again. A last line without
-    /// its end, which is being written, is ignored, and so are lines of another form.
+    /// Parses the text. A later function replaces what it overlaps, because its memory was reused.
+    /// Malformed lines and an incomplete last line, which a program may still be writing, are
+    /// ignored.
     pub fn parse(text: Vec<u8>) -> Self {
         let mut functions = RangeMap::default();
         let mut at = 0;
@@ -51,50 +53,51 @@ impl PerfMap {
         Self { functions, text: text.into() }
     }
 
-    /// Reads a perf map, of at most 256 MiB and 4 million functions: a longer one is cut.
+    /// Reads a perf map. Only the first 256 MiB and 4 million functions are used.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be read. Only a regular file is opened.
+    /// Returns the error of opening or reading the file, which must be a regular file.
     pub fn read(path: &Path) -> io::Result<Self> {
         Self::read_file(foreign::open(path, LastLink::Follow)?.0)
     }
 
     fn read_file(file: File) -> io::Result<Self> {
         let mut text = Vec::new();
-        // The file may grow while it is read.
+        // Bounded because the file may grow while it is read.
         file.take(MAX_LEN).read_to_end(&mut text)?;
         Ok(Self::parse(text))
     }
 
-    /// Returns the first address and the name of the function that an address is in.
+    /// Returns the first address and the name of the function at an address.
     pub fn find(&self, address: u64) -> Option<(u64, &[u8])> {
         let function = self.functions.get(address)?;
         Some((function.first, self.text.get(function.name.clone())?))
     }
 
-    /// Returns about how many bytes it takes.
+    /// Estimates its memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.len() * 2 * size_of::<Function>()
     }
 
-    /// Returns the number of ranges with a name.
+    /// Returns the number of named ranges.
     pub fn len(&self) -> usize {
         self.functions.len()
     }
 
-    /// Returns whether it has no function.
+    /// Returns true if it has no functions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Reads the perf map of a process on this machine, if there is one that is the process's own, and it has not the length that
-/// is known. Returns its length, too; the reason if it is not used.
+/// Reads the perf map of a process on this machine, with its length in bytes. Returns `None` if
+/// there is none or its length is still `known_len`, and the reason if a map cannot be trusted.
 ///
-/// A process in a container writes it by the id that it has there, into its own `/tmp`. A map whose author is not known to be the
-/// user of the process, because that has ended, is used if its functions lie in the code of the process: nobody else can know where that
-/// was. `code` has the mappings of the process.
+/// A process in a container writes the map into its own `/tmp`, under the process id in its
+/// namespace. If the process has ended, its user is unknown; then the map is used if its functions
+/// lie in the code of the process, because nobody else can know those addresses. `code` has the
+/// mappings of the process.
 pub(super) fn read_if_new(
     pid: u32,
     code: &ProcessMappings,
@@ -119,7 +122,7 @@ pub(super) fn read_if_new(
         }
         let Ok(map) = PerfMap::read_file(file) else { continue };
         let placed = Placed::count(&map, code);
-        // Without one in the code, the id was another process's when the map was written.
+        // If no function is in the code, an earlier process with this id wrote the map.
         let is_own = if process.is_author_trusted(&metadata) { placed.inside > 0 } else { placed.is_proof() };
         if is_own {
             return Ok(Some((metadata.len(), map)));
@@ -130,14 +133,16 @@ pub(super) fn read_if_new(
     refused.map_or(Ok(None), Err)
 }
 
-/// Perf maps in `/tmp` that are looked at, and bytes of each.
+/// Limits for candidates in `/tmp`: number of perf maps, and length in bytes of each.
 const MAX_CANDIDATES: usize = 256;
 const MAX_CANDIDATE_LEN: u64 = 16 << 20;
 
-/// Reads the perf map whose functions lie in the code of a process that has ended, if there is one. Its id in a namespace of
-/// process ids, which the name of the map has, has ended with that. `address` is one of the functions'.
+/// Reads the perf map whose functions, one of them at `address`, lie in the code of a process that
+/// has ended. The map is named by the process id in a namespace, and that id is lost with the
+/// process.
 ///
-/// An error if there are several with different functions: any of them may be the process's.
+/// Returns an error if several maps with different functions match, because any of them may be the
+/// right one.
 pub(super) fn read_of_ended_namespace(
     pid: u32,
     address: u64,
@@ -160,7 +165,7 @@ pub(super) fn read_of_ended_namespace(
         is_own.then_some((metadata.len(), map))
     });
     let Some((len, map)) = found.next() else { return Ok(None) };
-    // Several runs of a program whose code is at fixed addresses leave the same functions.
+    // Several runs of a program with code at fixed addresses leave the same functions.
     if found.all(|(_, other)| other.text == map.text) {
         Ok(Some((len, map)))
     } else {
@@ -168,18 +173,19 @@ pub(super) fn read_of_ended_namespace(
     }
 }
 
-/// How many functions of a map lie in the code that a process wrote at run time.
+/// Number of functions of a map that lie in code that the process wrote at run time.
 #[derive(Debug, PartialEq, Eq)]
 struct Placed {
     inside: u64,
     all: u64,
-    /// Bytes of such code.
+    /// Total size in bytes of such code.
     code: u64,
 }
 
-/// Bits of the addresses of mappings that the kernel chooses at random: 28 of pages on x86-64, and the pages themselves.
+/// Random bits in the address of a mapping: 28 bits of the page number on x86-64, and the 12 bits
+/// within a page.
 const RANDOM_BITS: u32 = 40;
-/// Bits that somebody who does not know the addresses would have to guess.
+/// Bits that an attacker who does not know the addresses would have to guess.
 const PROOF_BITS: u64 = 24;
 
 impl Placed {
@@ -197,8 +203,9 @@ impl Placed {
         }
     }
 
-    /// Returns whether nobody but the process can have written the map: enough functions are where only it knows that code is,
-    /// and they are not a few among many that were spread over all addresses.
+    /// Returns true if only the process itself can have written the map. Enough functions must be
+    /// where only the process knows its code is, and they must not be a few hits of many functions
+    /// that were spread over all addresses.
     fn is_proof(&self) -> bool {
         let bits = RANDOM_BITS.saturating_sub(self.code.max(1).ilog2());
         self.inside.saturating_mul(bits.into()) >= PROOF_BITS && self.inside >= self.all.div_ceil(4)
@@ -209,12 +216,13 @@ fn is_runtime_code(mapping: &Mapping) -> bool {
     mapping.is_executable() && !matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso)
 }
 
-/// Returns whether names by the owner of a file may be shown for a process: it is the user of the process, this user, or root.
+/// Returns true if the owner of a file may provide names for a process: the user of the process,
+/// this user, or root.
 pub(super) fn is_author_trusted(pid: u32, metadata: &Metadata) -> bool {
     Process::read(pid).is_author_trusted(metadata)
 }
 
-/// How much earlier than its process a file may seem to be: times of files and of processes have different grains.
+/// Tolerance for comparing file times with process start times, which have different granularities.
 const GRAIN: Duration = Duration::from_secs(2);
 
 fn is_older(metadata: &Metadata, began: SystemTime) -> bool {
@@ -241,7 +249,8 @@ impl Process {
             let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;
             UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
         });
-        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and parentheses.
+        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and
+        // parentheses.
         let ticks =
             read("stat").rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok());
         Self {
@@ -258,7 +267,7 @@ impl Process {
     }
 }
 
-/// Parses a line that begins at `at` of the text.
+/// Parses a line that begins at offset `at` of the text.
 fn function(line: &[u8], at: usize) -> Option<Function> {
     let mut numbers = [0; 2];
     let mut rest = line;
@@ -316,7 +325,7 @@ mod tests {
     }
 
     const OWN: &str = "7f1234560000 40 f\n7f1234560040 40 g\n";
-    /// Of a program that is not loaded at random.
+    /// The map of a program that is loaded at a fixed address.
     const OF_A_FILE: &str = "400000 40 f\n";
 
     /// Writes the perf map of a process, changes it, and opens it.
@@ -341,14 +350,14 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let old = opened(pid, OWN, |path| set_time(path, SystemTime::now() - 24 * 365 * hour));
         assert_eq!(old, Err(Unnamed::OldPerfMap));
-        // It is still being written.
+        // The process is still writing the map.
         assert_eq!(opened(pid, OWN, |path| set_time(path, SystemTime::now() + hour)), Ok(Some(2)));
         for text in ["0 7fffffffffff all\n", "7f9999990000 40 f\n", OF_A_FILE, ""] {
             assert_eq!(opened(pid, text, |_| {}), Err(Unnamed::OldPerfMap), "{text}");
         }
     }
 
-    /// The id of a process that has ended: nobody knows whose it was.
+    /// The id of a process that has ended, so that its user is unknown.
     const ENDED: u32 = 4_194_399;
 
     #[test]
@@ -381,7 +390,7 @@ mod tests {
             read_of_ended_namespace(ENDED, address, &code(ENDED)).is_ok_and(|map| map.is_some())
         });
         let of_living = read_of_ended_namespace(std::process::id(), 0x7f12_3456_0010, &code(ENDED));
-        // Of two maps with different names, either may be the process's; copies have the same names.
+        // Either of two maps with different names may be right; copies have the same names.
         let copy = PathBuf::from("/tmp/perf-4294967292.map");
         let with_copy = [OWN.to_owned(), OWN.replace(" f\n", " other\n")].map(|text| {
             fs::write(&copy, text).expect("a file");

@@ -1,4 +1,4 @@
-//! A question for the name of an address, and the answer: its functions, or the reason for no name.
+//! Queries for the name of an address, and their results: functions, or the reason for no name.
 
 use std::fmt;
 use std::path::Path;
@@ -9,35 +9,38 @@ use crate::file::NotFoundKind;
 use crate::space::ProcessMappings;
 use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, ObjectKind, StackFrame, Unlocated};
 
-/// An address with its place at the time of a sample, to be named by a [`Symbolizer`](crate::Symbolizer) now or later.
+/// An address and its location at the time of a sample, for a [`Symbolizer`](crate::Symbolizer) to
+/// name now or later.
 ///
-/// It keeps a part of the address spaces, which can change meanwhile. A clone copies pointers.
+/// It keeps the part of the address spaces that it needs, so that later changes do not affect it.
+/// Cloning copies pointers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     pub(super) pid: u32,
     pub(super) target: Target,
-    /// The instruction: for a return address, the byte before it.
+    /// Address of the instruction. For a return address, the byte before it.
     pub(super) addr: u64,
-    /// Bytes from there to the address of the frame.
+    /// Bytes from `addr` to the address of the frame.
     pub(super) after_call: u64,
     pub(super) monotonic_time: Option<u64>,
 }
 
-/// The place of an address.
+/// The location of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     User {
         mapping: Mapping,
         build_id: Option<BuildId>,
         jitdump: Option<MappedObject>,
-        /// All mappings of the process, for memory without a file.
+        /// All mappings of the process, to verify perf maps of memory without a file.
         all: Option<ProcessMappings>,
     },
     KernelSymbol {
         start: u64,
         name: Arc<[u8]>,
     },
-    /// `text` is the mapping of the kernel itself, `mapping` that of the address: the same one, or a module.
+    /// `text` is the mapping of the kernel itself; `mapping` contains the address: the kernel or a
+    /// module.
     Kernel {
         text: Option<Mapping>,
         mapping: Option<Mapping>,
@@ -47,7 +50,7 @@ pub(super) enum Target {
 }
 
 impl Query {
-    /// Takes the place of a frame of a process from the records up to now.
+    /// Captures the location of a frame of a process, according to the records so far.
     pub fn new(spaces: &AddressSpaces, pid: u32, frame: &StackFrame) -> Self {
         let addr = frame.lookup_address();
         let target = match spaces.find(pid, frame.mode, addr) {
@@ -76,15 +79,16 @@ impl Query {
         Self { pid, target, addr, after_call: frame.address - addr, monotonic_time: None }
     }
 
-    /// Sets the time of the sample in ns of `CLOCK_MONOTONIC`, which finds code in jitdump files that was there then. For
-    /// recordings with that clock (`perf record -k mono`); without it, the newest code at the address counts.
+    /// Sets the time of the sample in ns of `CLOCK_MONOTONIC`, to find the code in a jitdump at
+    /// that time. Requires a recording with that clock (`perf record -k mono`). Without a time, the
+    /// newest code at the address is used.
     #[must_use]
     pub fn with_monotonic_time(mut self, time: u64) -> Self {
         self.monotonic_time = Some(time);
         self
     }
 
-    /// Returns what is mapped at the address, and the offset in it in bytes: known even if no function is found.
+    /// Returns the mapped object and the offset in it in bytes, even if no function is found.
     pub fn object(&self) -> Option<(&MappedObject, u64)> {
         match &self.target {
             Target::User { mapping, .. } => Some((mapping.object(), mapping.offset_of(self.addr))),
@@ -98,7 +102,8 @@ impl Query {
     }
 }
 
-/// The functions at an address: returned by [`Symbolizer::symbolize`](crate::Symbolizer::symbolize).
+/// The functions at an address: returned by
+/// [`Symbolizer::symbolize`](crate::Symbolizer::symbolize).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbols {
     functions: Arc<[Function]>,
@@ -107,33 +112,35 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Makes an answer of functions, the innermost first, at an offset in bytes from the start of the last one.
+    /// Creates a result from functions, innermost first, and the offset in bytes from the start of
+    /// the last one.
     pub fn new(functions: impl Into<Arc<[Function]>>, offset: u64) -> Self {
         Self { functions: functions.into(), offset, no_lines: None }
     }
 
-    /// Returns the functions, the innermost first. All but the last one are inlined into the next one.
+    /// Returns the functions, innermost first. Each is inlined into the following one.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// Returns the number of bytes from the start of the last function to the address of the frame, also if that is a return
-    /// address, for which the call before it is looked up.
+    /// Returns the distance in bytes from the start of the last function to the address of the
+    /// frame. For a return address, it is the distance to the return address although the call
+    /// before it is looked up.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns why the functions have no lines, or inlined functions are missing, although the file has debug information.
+    /// Returns why lines or inlined functions are missing although the file has debug information.
     pub fn no_lines(&self) -> Option<NoLines> {
         self.no_lines
     }
 
-    /// Moves the address up by this number of bytes.
+    /// Adds `bytes` to the offset.
     pub(super) fn move_offset(&mut self, bytes: u64) {
         self.offset = self.offset.saturating_add(bytes);
     }
 
-    /// Sets the reason for no lines.
+    /// Sets the reason why lines or inlined functions are missing.
     #[must_use]
     pub fn with_no_lines(mut self, reason: Option<NoLines>) -> Self {
         self.no_lines = reason;
@@ -141,70 +148,73 @@ impl Symbols {
     }
 }
 
-/// A function, and where in its source an address is.
+/// A function and a location in its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The demangled name, for Rust and C++: as the perf tool prints it, without parameters and the type that is returned.
-    /// Others are as they are in the file.
+    /// The demangled name for Rust and C++, without parameters and return type, as the perf tool
+    /// prints it. Other names are unchanged.
     pub name: Arc<str>,
-    /// The line: of the address in the innermost function, of the call in those around it.
+    /// The line of the address in the innermost function, and of the call in the functions around
+    /// it.
     pub source: Option<SourceLine>,
 }
 
-/// A line of a source file.
+/// A location in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The path, as the compiler wrote it.
+    /// The path as the compiler wrote it.
     pub file: Arc<Path>,
-    /// From 1.
+    /// Line number from 1.
     pub line: Option<u32>,
-    /// From 1.
+    /// Column number from 1.
     pub column: Option<u16>,
 }
 
-/// Why an address has no name, to be counted.
+/// Why an address has no name. A key for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unnamed {
-    /// It has no location.
+    /// The address has no location.
     Unlocated(Unlocated),
-    /// The file was not found, or is another one now: [`Symbolizer::missing_files`](crate::Symbolizer::missing_files)
-    /// has the details.
+    /// The file was not found or has been replaced:
+    /// [`Symbolizer::missing_files`](crate::Symbolizer::missing_files) has the details.
     File(NotFoundKind),
-    /// Code that was written at run time, and no perf map or jitdump has it.
+    /// Code that was written at run time, without a perf map or jitdump that contains it.
     NoPerfMap,
-    /// Code that was written at run time. There is a perf map of its process id, which is older than the process, or has no
-    /// function in its code.
+    /// Code that was written at run time. The perf map for its process id is older than the
+    /// process, or has no function in its code.
     OldPerfMap,
-    /// Code that was written at run time. There is a perf map of its process id, and its owner is not the user of the process; or that
-    /// is not known, because the process has ended, and the functions are not where only the process knows that its code is.
+    /// Code that was written at run time. The perf map for its process id is not trusted: its owner
+    /// is not the user of the process; or the process has ended, so that its user is unknown, and
+    /// the functions do not prove that the process wrote the map.
     ForeignPerfMap,
-    /// Code that was written at run time by a process that has ended. Several perf maps in `/tmp`, under the ids of other namespaces of
-    /// process ids, have different functions in its code.
+    /// Code that was written at run time by a process that has ended. Several perf maps in `/tmp`,
+    /// named by ids of other pid namespaces, have different functions in its code.
     SeveralPerfMaps,
-    /// The file loads nothing at the address.
+    /// The address is in no segment that the file loads.
     OutsideSegments,
-    /// The file has no symbol there: it is stripped, or was written in assembly.
+    /// The file has no symbol there because it is stripped or was written in assembly.
     NoSymbol,
-    /// A stub of the procedure linkage table, by which a library is called. Linkers give it no symbol.
+    /// A stub in the procedure linkage table, through which a library is called. Linkers give it no
+    /// symbol.
     LinkageTable,
-    /// The file is stripped, and has symbols in the section `.gnu_debugdata`, which this crate does not read.
+    /// The file is stripped. It has symbols in `.gnu_debugdata`, which this crate does not read.
     MiniDebugInfo,
-    /// The symbols of the file are damaged: the library that reads them failed.
+    /// The symbols of the file are damaged, so that the library could not read them.
     Damaged,
-    /// The file says that it has more than 4 GiB of symbol tables.
+    /// The file claims more than 4 GiB of symbol tables.
     TooLarge,
     /// The file was replaced while its symbols were read.
     Changed,
     /// The kernel hides its addresses from this user.
     KernelHidden,
-    /// The list of the kernel's symbols is missing or unreadable.
+    /// The list of kernel symbols is missing or unreadable.
     NoKallsyms,
-    /// The recording is of another kernel or boot, and no list of its symbols is in a build-id cache.
+    /// The recording is from another kernel or boot, and no build-id cache has its symbols.
     OtherKernel,
     /// The address is in the kernel of a guest.
     Guest,
-    /// The thread that looks names up ended.
+    /// The thread that looks up names has ended.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! The handle of the thread that looks names up.
+//! The handle of the thread that looks up names.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 /// # fn main() -> std::io::Result<()> {
 /// # let (spaces, stack, pid) = (AddressSpaces::new(), Stack::new(), 1);
 /// let symbolizer = Symbolizer::new(FileFinder::local())?;
-/// // For each sample, while the address spaces are as they were then.
+/// // For each sample, before later records change the address spaces.
 /// let queries: Vec<_> = stack.frames().iter().map(|frame| Query::new(&spaces, pid, frame)).collect();
 /// // Now, or for many samples at once.
 /// for symbols in symbolizer.symbolize(&queries) {
@@ -37,29 +37,32 @@ use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 /// # }
 /// ```
 ///
-/// The work is done by a separate thread; the handle and its clones can be used by several. Ask for many addresses at once:
-/// those of one file are looked up together.
+/// A separate thread does the work; the handle and its clones can be used from several threads.
+/// Request many addresses at once, because addresses of one file are looked up together.
 ///
-/// Names that were found are kept, and the symbols of the files that were used last, up to
-/// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). For a recording they are large, so that
-/// each file is read once. A program that runs for as long as what it observes takes less, such as 32 files and 192 MiB.
+/// Names are cached, and so are the symbols of the most recently used files, up to
+/// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). The defaults
+/// suit recordings, where each file is read only once. A program that runs as long as the system it
+/// observes should choose less, such as 32 files and 192 MiB.
 #[derive(Clone)]
 pub struct Symbolizer {
     requests: Sender<Request>,
-    /// Of debug information. Unused with other symbols.
+    /// Limit for debug information, in bytes. Unused with
+    /// [`with_file_symbols`](Self::with_file_symbols).
     max_file_bytes: Arc<AtomicU64>,
-    /// Addresses in the requests.
+    /// Number of addresses in pending requests.
     queued: Arc<AtomicUsize>,
 }
 
-/// Bytes of debug information of one file. A browser has some 4 GB.
+/// Default limit in bytes for the debug information of a file. A browser has some 4 GB.
 const MAX_FILE_BYTES: u64 = 8 << 30;
-/// Bytes of the stack: debug information within the limits takes less than one MB.
+/// Stack size in bytes. Debug information within the limits needs less than 1 MB.
 const STACK: usize = 8 << 20;
 
-/// The symbols of one ELF file that is open.
+/// The symbols of an open ELF file.
 ///
-/// [`ElfSymbols`] are those that [`Symbolizer::new`] uses. A panic is caught and counted, and the file is not asked for again.
+/// [`Symbolizer::new`] uses [`ElfSymbols`]. A panic of an implementation is caught and counted, and
+/// the file is not used again.
 ///
 /// ```
 /// use perf_symbols::{FileFinder, FileSymbols, Function, Symbolizer, Symbols};
@@ -80,14 +83,15 @@ const STACK: usize = 8 << 20;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait FileSymbols {
-    /// Returns the functions at an address of the file's symbol table. Addresses that are asked for at once are ascending.
+    /// Returns the functions at an address of the file's symbol table. Addresses of one request are
+    /// ascending.
     fn symbolize(&mut self, address: u64) -> Option<Symbols>;
 }
 
-/// Reads the symbols of a file that was found and is open.
+/// Reads the symbols of an open file.
 pub(super) type OpenSymbols = dyn FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError>;
 
-/// The addresses that were looked up, by result: returned by [`Symbolizer::counts`].
+/// Numbers of addresses that were looked up, by result: returned by [`Symbolizer::counts`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameCounts {
@@ -95,34 +99,34 @@ pub struct NameCounts {
     pub named: u64,
     /// Addresses without a name, by reason.
     pub unnamed: HashMap<Unnamed, u64>,
-    /// Named addresses without a line, by reason, if the file has debug information.
+    /// Named addresses without a line although the file has debug information, by reason.
     pub without_lines: HashMap<NoLines, u64>,
     /// Files whose [`FileSymbols`] panicked.
     pub panics: u64,
 }
 
-/// Names that were asked for by [`Symbolizer::request`].
+/// A pending request: returned by [`Symbolizer::request`].
 #[derive(Debug)]
 #[must_use]
 pub struct NameRequest {
     answer: Option<Receiver<Vec<Result<Symbols, Unnamed>>>>,
     len: usize,
-    /// Nothing more is looked up for a request that was dropped.
+    /// Tells the thread that the request was dropped, so that it stops the work.
     _wanted: Arc<()>,
 }
 
 impl NameRequest {
-    /// Waits for the names: those of [`Symbolizer::symbolize`].
+    /// Waits for the names, in the form of [`Symbolizer::symbolize`].
     pub fn wait(self) -> Vec<Result<Symbols, Unnamed>> {
         let named = self.answer.and_then(|answer| answer.recv().ok());
         named.unwrap_or_else(|| vec![Err(Unnamed::Stopped); self.len])
     }
 
-    /// As [`wait`](Self::wait), until this moment.
+    /// Waits for the names, at most until `end`.
     ///
     /// # Errors
     ///
-    /// The request, if its names are not there then.
+    /// Returns the request itself if its names are not complete by then.
     pub fn wait_until(self, end: Instant) -> Result<Vec<Result<Symbols, Unnamed>>, Self> {
         let left = end.saturating_duration_since(Instant::now());
         match self.answer.as_ref().map(|answer| answer.recv_timeout(left)) {
@@ -144,20 +148,21 @@ pub(super) enum Request {
 }
 
 impl Symbolizer {
-    /// Starts the thread. Files are found by `finder`; functions have lines and inlined functions.
+    /// Starts the thread. It locates files with `finder`, and reads lines and inlined functions.
     ///
     /// # Errors
     ///
-    /// The system cannot start a thread.
+    /// Returns the error of the system if it cannot start a thread.
     pub fn new(finder: FileFinder) -> io::Result<Self> {
         Self::by_elf(finder, true)
     }
 
-    /// As [`new`](Self::new), without lines and inlined functions: several times faster, with less memory.
+    /// Starts the thread without lines and inlined functions: several times faster, with less
+    /// memory.
     ///
     /// # Errors
     ///
-    /// The system cannot start a thread.
+    /// Returns the error of the system if it cannot start a thread.
     pub fn without_lines(finder: FileFinder) -> io::Result<Self> {
         Self::by_elf(finder, false)
     }
@@ -172,11 +177,12 @@ impl Symbolizer {
         Ok(Self { max_file_bytes, ..symbolizer })
     }
 
-    /// Starts the thread with another source of the symbols of ELF files: `open` reads one that was found, and may keep it.
+    /// Starts the thread with another implementation of symbols: `open` reads the symbols of a file
+    /// that was found, and may keep the file.
     ///
     /// # Errors
     ///
-    /// The system cannot start a thread.
+    /// Returns the error of the system if it cannot start a thread.
     pub fn with_file_symbols(
         finder: FileFinder,
         open: impl FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSymbols>, ElfError> + Send + 'static,
@@ -188,7 +194,8 @@ impl Symbolizer {
         thread.spawn(move || {
             let mut worker = Worker::new(finder, Box::new(open));
             while let Ok(request) = received.recv() {
-                // Who asked may have gone: a reply that cannot be sent is not needed.
+                // Sending fails if the caller has dropped the request, and then the reply is not
+                // needed.
                 match request {
                     Request::Names { queries, reply, wanted } => {
                         let named = worker.symbolize(&queries, || wanted.strong_count() > 0);
@@ -210,42 +217,44 @@ impl Symbolizer {
         Ok(Self { requests, max_file_bytes: Arc::default(), queued })
     }
 
-    /// Reads lines and inlined functions from files with at most this number of bytes of debug information, 8 GiB by default,
-    /// and the names alone of others: [`NoLines::TooLarge`]. It is in memory while it is read, decompressed, and takes up to
-    /// as much again.
+    /// Limits the debug information to read of a file, in bytes; 8 GiB by default. Larger files
+    /// have names only: [`NoLines::TooLarge`]. Debug information is kept in memory decompressed,
+    /// and takes up to the same amount again.
     #[must_use]
     pub fn with_max_file_bytes(self, bytes: u64) -> Self {
         self.max_file_bytes.store(bytes, Ordering::Relaxed);
         self
     }
 
-    /// Keeps the symbols of at most this number of files, 256 by default and at least one: those that were used last. Each
-    /// file takes one or two descriptors.
+    /// Limits the number of files whose symbols are cached, 256 by default and at least one; the
+    /// least recently used are evicted. Each file takes one or two descriptors.
     #[must_use]
     pub fn with_max_files(self, files: usize) -> Self {
-        // Without the thread, there is nothing to limit.
+        // If the thread has ended, there is nothing to limit.
         let _ = self.requests.send(Request::MaxFiles(files));
         self
     }
 
-    /// Keeps at most about this number of bytes, 512 MiB by default: a half for the symbols of files, an eighth for names, and
-    /// the rest for the perf maps of runtimes and the headers of closed files. The file whose symbols are read may be larger than its part: it is then
-    /// the only one.
+    /// Limits the memory to about this number of bytes, 512 MiB by default: one half for the
+    /// symbols of files, an eighth for names, and the rest for perf maps and the headers of closed
+    /// files. A file may exceed its part; then it is the only one in the cache.
     ///
-    /// A smaller limit costs time: files that were forgotten are read again when an address of theirs has no name yet.
+    /// A smaller limit costs time, because evicted files are read again for each address without a
+    /// cached name.
     #[must_use]
     pub fn with_max_bytes(self, bytes: u64) -> Self {
         let _ = self.requests.send(Request::MaxBytes(bytes));
         self
     }
 
-    /// Returns the functions at each address, in the order of the queries, or the reason why there is no name.
+    /// Returns the functions at each address, in the order of the queries, or the reason for no
+    /// name.
     pub fn symbolize(&self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
         self.request(queries.to_vec()).wait()
     }
 
-    /// Asks for the functions at each address, which are looked up while the caller continues. A request that is dropped ends at
-    /// the next file.
+    /// Starts a lookup of the functions at each address, which runs while the caller continues. If
+    /// the request is dropped, the work stops at the next file.
     pub fn request(&self, queries: Vec<Query>) -> NameRequest {
         let len = queries.len();
         let (reply, answer) = mpsc::channel();
@@ -256,24 +265,26 @@ impl Symbolizer {
         NameRequest { answer: sent.is_ok().then_some(answer), len, _wanted: wanted }
     }
 
-    /// Returns the number of addresses that wait to be looked up, those of dropped requests among them: for a program that limits
-    /// what it asks for, because each takes some hundred bytes.
+    /// Returns the number of addresses that wait for their lookup, including those in dropped
+    /// requests. Use it to limit the requests, because each address takes some hundred bytes.
     pub fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Returns how many addresses were looked up since the start, by result.
+    /// Returns the number of addresses that were looked up so far, by result.
     pub fn counts(&self) -> NameCounts {
         self.ask(|reply| Request::Counts { reply }).unwrap_or_default()
     }
 
-    /// Returns the files that were not found, each with the reason and the candidates that were rejected; the first 1024.
+    /// Returns the first 1024 files that were not found, with the reason and the rejected
+    /// candidates of each.
     pub fn missing_files(&self) -> Vec<NotFound> {
         self.ask(|reply| Request::MissingFiles { reply }).unwrap_or_default()
     }
 
-    /// Returns when the code of a process changed, by [the jitdump](crate::AddressSpaces::jitdump) that it mapped, up to now;
-    /// without changes if there is no such file. It waits for the requests before it.
+    /// Returns the code changes of a process so far, from
+    /// [the jitdump](crate::AddressSpaces::jitdump) that it mapped; empty if the file is missing.
+    /// Waits for earlier requests.
     pub fn code_changes(&self, pid: u32, jitdump: &MappedObject) -> CodeChanges {
         let jitdump = jitdump.clone();
         self.ask(|reply| Request::CodeChanges { pid, jitdump, reply }).unwrap_or_default()
@@ -305,12 +316,12 @@ impl NameCounts {
         }
     }
 
-    /// Returns the reasons for no name as text, the most frequent first.
+    /// Returns the reasons for missing names as text, the most frequent first.
     pub fn reasons(&self) -> Vec<(u64, String)> {
         most_frequent_first(&self.unnamed)
     }
 
-    /// Returns the reasons for no line as text, the most frequent first.
+    /// Returns the reasons for missing lines as text, the most frequent first.
     pub fn line_reasons(&self) -> Vec<(u64, String)> {
         most_frequent_first(&self.without_lines)
     }
@@ -341,7 +352,7 @@ mod tests {
         let kept = symbolizer.request(vec![query.clone(); 3]);
         drop(symbolizer.clone().request(vec![query; 5]));
         assert_eq!(kept.wait().len(), 3);
-        // Its answer comes after the dropped request.
+        // The thread replies to this after the dropped request.
         assert!((3..=8).contains(&symbolizer.counts().unnamed.values().sum::<u64>()));
         assert_eq!(symbolizer.queued(), 0);
     }

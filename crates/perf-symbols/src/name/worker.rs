@@ -1,4 +1,5 @@
-//! The thread that looks names up: it finds files, asks for their symbols in batches, and keeps the answers.
+//! The thread that looks up names: it finds files, looks up addresses in batches, and caches the
+//! results.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,31 +23,34 @@ use crate::generations::Generations;
 use crate::space::{FileKey, ProcessMappings};
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
-/// Files whose symbols are kept, and bytes in all, if the symbolizer was given no others.
+/// Default limits of the cache: number of files, and total bytes.
 const MAX_FILES: usize = 256;
 const MAX_BYTES: u64 = 512 << 20;
-/// Half of the jitdumps that are kept.
+/// Number of cached jitdumps per generation; there are two.
 const MAX_JITDUMPS: usize = 8;
-/// Bytes of the symbol tables of one file.
+/// Maximum size in bytes of the symbol tables of a file.
 const MAX_SYMBOLS: u64 = 4 << 30;
-/// Files that were not found and are kept for [`Worker::missing_files`].
+/// Maximum number of files to remember for [`Worker::missing_files`].
 const MAX_MISSING: usize = 1024;
 
 pub(super) struct Worker {
     finder: FileFinder,
     read: Box<OpenSymbols>,
     open: OpenFiles<(Arc<FoundFile>, Box<dyn FileSymbols>)>,
-    /// Closed ones, and those that were not found.
+    /// Results of file lookups: closed files, and reasons why a file was not found.
     files: Generations<FileKey, Rc<File>>,
+    /// The number of the next new file. Never reused, so that cached names of evicted files cannot
+    /// match.
     next_file: u64,
-    /// By number of the file and address in its symbol table.
+    /// By the number of the file and the address in its symbol table.
     names: Generations<(u64, u64), Result<Symbols, Unnamed>>,
     jitdumps: Generations<FileKey, Jitdump>,
-    /// By process, with the length of the file when it was read.
+    /// By process, with the length in bytes of the file when it was read.
     perf_maps: Generations<u32, (u64, PerfMap)>,
-    /// Why a perf map that is there is not used, by process.
+    /// Why an existing perf map is not used, by process.
     refused_maps: HashMap<u32, Unnamed>,
-    /// The files of runtimes that were looked at in this batch: each once, since they grow.
+    /// Files that this batch has already updated. Runtimes append to them, so that each batch reads
+    /// once what is new.
     fresh_jitdumps: HashSet<FileKey>,
     fresh_perf_maps: HashSet<u32>,
     kernel: Option<Kernel>,
@@ -56,13 +60,13 @@ pub(super) struct Worker {
 
 struct File {
     number: u64,
-    /// Closed: its symbols are read by the path.
+    /// Closed; its symbols are read by reopening the path.
     found: Result<FoundFile, NotFoundKind>,
-    /// Set after a failure or a change of the file.
+    /// Set when the file failed or changed.
     broken: Cell<Option<Unnamed>>,
 }
 
-/// The symbols of the recorded kernel, and what is added to its addresses to find them.
+/// The symbols of the recorded kernel, and the offset from recorded addresses to listed addresses.
 struct Kernel {
     key: (Option<Mapping>, Option<BuildId>),
     kallsyms: Result<(Kallsyms, u64), Unnamed>,
@@ -90,16 +94,16 @@ impl Worker {
         worker
     }
 
-    /// Keeps the symbols of this number of files at most.
+    /// Limits the number of files whose symbols are cached.
     pub(super) fn set_max_files(&mut self, files: usize) {
         self.open.set_max_files(files);
     }
 
-    /// Divides the bytes: a half is for the symbols of files, an eighth for names, a part for the headers of closed files, and
-    /// the rest for perf maps.
+    /// Divides the bytes: one half for the symbols of files, an eighth for names, 1/32 for headers
+    /// of closed files, and the rest for perf maps.
     pub(super) fn set_max_bytes(&mut self, bytes: u64) {
         self.open.set_max_bytes(bytes / 2);
-        // Each has two generations.
+        // Each map has two generations.
         let half = |bytes: u64| usize::try_from(bytes / 2).unwrap_or(usize::MAX);
         self.names.set_max_cost(half(bytes / 8));
         self.files.set_max_cost(half(bytes / 32));
@@ -114,14 +118,14 @@ impl Worker {
         self.missing.values().cloned().collect()
     }
 
-    /// Returns the answers in the order of the queries; `None` once they are no longer wanted.
+    /// Returns the results in the order of the queries, or `None` if they are no longer wanted.
     pub(super) fn symbolize(
         &mut self,
         queries: &[Query],
         is_wanted: impl Fn() -> bool,
     ) -> Option<Vec<Result<Symbols, Unnamed>>> {
         let mut answers = Vec::with_capacity(queries.len());
-        // The addresses that are asked for, by file, with the positions of their answers.
+        // Addresses to look up by file, with the index of their results.
         let mut pending = HashMap::<u64, (Rc<File>, Vec<(u64, usize)>)>::new();
         let mut runtime = Vec::new();
         for (index, query) in queries.iter().enumerate() {
@@ -155,7 +159,7 @@ impl Worker {
         }
         self.fresh_jitdumps.clear();
         self.fresh_perf_maps.clear();
-        // An earlier time than the last one would replay the whole jitdump.
+        // Jitdumps are replayed from the start if the time goes back.
         runtime.sort_by_key(|(query, ..)| (query.pid, query.monotonic_time.unwrap_or(u64::MAX)));
         for (query, jitdump, index) in runtime {
             let found = self.runtime(query, jitdump);
@@ -164,7 +168,7 @@ impl Worker {
             }
         }
         for (file, mut wanted) in pending.into_values() {
-            // The debug information of one file can take seconds.
+            // Checked for each file because reading debug information can take seconds.
             if !is_wanted() {
                 return None;
             }
@@ -189,14 +193,15 @@ impl Worker {
         Some(answers)
     }
 
-    /// Returns the file of a mapping; `None` for memory without a file.
+    /// Returns the file of a mapping, or `None` for memory without a file.
     fn file(&mut self, pid: u32, mapping: &Mapping, build_id: Option<BuildId>) -> Option<Rc<File>> {
         let object = mapping.object();
         if !matches!(object.kind(), ObjectKind::File | ObjectKind::Memfd | ObjectKind::Vdso) {
             return None;
         }
         let key = FileKey::new(pid, mapping, build_id);
-        // One that has changed may be elsewhere: its path was that of a process which has ended.
+        // Search again for a file that has changed: its path may have led through a process that
+        // has ended.
         let is_usable = |file: &&Rc<File>| file.broken.get() != Some(Unnamed::Changed);
         if let Some(file) = self.files.get(&key).filter(is_usable) {
             return Some(file.clone());
@@ -214,7 +219,8 @@ impl Worker {
         Some(file)
     }
 
-    /// Returns what is known of an address, or the address in the symbol table to ask for.
+    /// Returns the cached result for an address, or the address in the symbol table that must be
+    /// looked up.
     fn known(&self, file: &File, mapping: &Mapping, addr: u64) -> Result<Result<Symbols, Unnamed>, u64> {
         let found = match &file.found {
             Ok(found) => found,
@@ -232,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// Asks for addresses of one file, in ascending order, and keeps the answers.
+    /// Looks up ascending addresses of a file, and caches the results.
     fn ask(&mut self, file: &File, addresses: &[u64]) -> Vec<Result<Symbols, Unnamed>> {
         let Ok(found) = &file.found else { return Vec::new() };
         let answers = match file.broken.get() {
@@ -266,7 +272,7 @@ impl Worker {
         let file = file.clone();
         let symbolize = || addresses.iter().map(|address| symbols.symbolize(*address)).collect::<Vec<_>>();
         let answers = caught(symbolize);
-        // What was read must be what was verified.
+        // Discard the names if the file is no longer the one that was verified.
         if !file.symbol_file().is_unchanged() {
             self.open.remove(number);
             return Err(Unnamed::Changed);
@@ -315,13 +321,13 @@ impl Worker {
         Ok(symbols(name, query.addr - start))
     }
 
-    /// Returns when the code of a process changed.
+    /// Returns the code changes of a process.
     pub(super) fn code_changes(&mut self, pid: u32, object: &MappedObject) -> CodeChanges {
         self.fresh_jitdumps.clear();
         self.jitdump(pid, object).map_or_else(CodeChanges::default, |jitdump| jitdump.code_changes())
     }
 
-    /// Returns the jitdump that a process mapped, with what was written since.
+    /// Returns the jitdump that a process mapped, updated once per batch.
     fn jitdump(&mut self, pid: u32, object: &MappedObject) -> Option<&mut Jitdump> {
         let key = FileKey::without_id(pid, object);
         if self.fresh_jitdumps.insert(key.clone())
@@ -329,7 +335,7 @@ impl Worker {
             && is_jitdump_of(pid, object, &metadata, self.finder.is_local())
         {
             if let Some(known) = self.jitdumps.get_mut(&key) {
-                // What was read before an error stays.
+                // On an error, keep what was read before it.
                 let _ = known.read_on(file);
             } else if let Ok(jitdump) = Jitdump::read(BufReader::new(file)) {
                 self.jitdumps.insert(key.clone(), jitdump, 1);
@@ -338,7 +344,7 @@ impl Worker {
         self.jitdumps.get_mut(&key)
     }
 
-    /// Returns the perf map of the process of an address, read again if it has grown.
+    /// Returns the perf map of the process, updated once per batch.
     fn perf_map(&mut self, query: &Query) -> Result<&PerfMap, Unnamed> {
         let Target::User { all: Some(code), .. } = &query.target else { return Err(Unnamed::NoPerfMap) };
         if self.finder.is_local() && self.fresh_perf_maps.insert(query.pid) {
@@ -364,7 +370,7 @@ impl Worker {
                 let bytes = map.bytes();
                 self.perf_maps.insert(pid, (len, map), bytes);
             }
-            // A process that ended takes its folder away, and what was read stays.
+            // Keep the old map: the files of a process can disappear when it ends.
             Ok(None) => {}
             Err(reason) => {
                 self.refused_maps.insert(pid, reason);
@@ -392,7 +398,8 @@ impl Worker {
         }
         let addr = addr.wrapping_add(*moved);
         let function = kallsyms.find(addr).ok_or(Unnamed::NoSymbol)?;
-        // The list has no sizes: without this, a module that was unloaded would be named by the one before it.
+        // The list has no sizes, so that addresses of an unloaded module would match the module
+        // before it.
         if mapping.is_some_and(|mapping| function.address < mapping.start().wrapping_add(*moved)) {
             return Err(Unnamed::NoSymbol);
         }
@@ -412,27 +419,29 @@ fn no_symbol(file: &FoundFile, address: u64) -> Unnamed {
     }
 }
 
-/// Returns whether a file is the one that a process mapped, and not that of another process with the same id.
+/// Returns true if the file is the one that the process mapped, not one of an earlier or later
+/// process with the same id.
 fn is_jitdump_of(pid: u32, object: &MappedObject, metadata: &Metadata, is_local: bool) -> bool {
     match object.inode() {
         Some(inode) if is_local => metadata.ino() == inode.inode,
-        // A recording of another machine, whose files somebody has put here.
+        // A recording of another machine: the user has put its files here.
         _ if !is_local => true,
         None | Some(_) => perf_map::is_author_trusted(pid, metadata),
     }
 }
 
-/// Returns the bytes that the headers of a file take, or the reason that it was not found.
+/// Estimates the memory in bytes of a cached lookup result.
 fn cost_of(file: &File) -> usize {
     let found = file.found.as_ref();
     let headers = found.map_or(0, |found| {
         found.object().header_bytes() + found.debug_file().map_or(0, ObjectFile::header_bytes)
     });
-    // With the place in the map.
+    // 200 bytes for the entry in the map.
     headers + 200
 }
 
-/// Reads the symbols of the recorded kernel. Returns what is added to its addresses to find them.
+/// Reads the symbols of the recorded kernel. Returns them with the offset from recorded addresses
+/// to listed addresses.
 fn kallsyms(
     finder: &FileFinder,
     text: Option<&Mapping>,
@@ -440,7 +449,8 @@ fn kallsyms(
 ) -> Result<(Kallsyms, u64), Unnamed> {
     let mut reason = Unnamed::OtherKernel;
     let is_same_build = build_id.and_then(|recorded| Some(recorded == kernel_build_id()?));
-    // Without KASLR, all kernels begin at the same address.
+    // The text address alone is no proof, because without KASLR all kernels begin at the same
+    // address.
     if finder.is_local() && is_same_build != Some(false) {
         match Kallsyms::of_this_kernel() {
             Ok(kallsyms) => match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
@@ -458,8 +468,9 @@ fn kallsyms(
     Ok((kallsyms, moved.unwrap_or(0)))
 }
 
-/// Returns the distance from the recorded kernel to a list of symbols: the record names a symbol, `_text` or `_stext`, and
-/// has its address as the offset. `None` if the list has no such symbol.
+/// Returns the offset from the recorded kernel to a list of symbols. The mapping's name contains a
+/// symbol, `_text` or `_stext`, whose recorded address is the file offset. Returns `None` if the
+/// list lacks the symbol.
 fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
     let path = text.object().path();
     let name = path.get(path.iter().position(|&byte| byte == b']')? + 1..).filter(|name| !name.is_empty());
@@ -467,13 +478,13 @@ fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
     Some(kallsyms.address_of(name)?.wrapping_sub(text.offset_of(text.start())))
 }
 
-/// Returns the symbols of one function, of raw bytes that are usually ASCII.
+/// Creates the result for a function whose name is raw bytes, usually ASCII.
 fn symbols(name: &[u8], offset: u64) -> Symbols {
     let function = Function { name: String::from_utf8_lossy(name).into(), source: None };
     Symbols::new([function], offset)
 }
 
-/// Returns about how many bytes an answer takes, with its place in the map.
+/// Estimates the memory in bytes of a result with its entry in the map.
 fn bytes_of(answer: &Result<Symbols, Unnamed>) -> usize {
     let function = |function: &Function| {
         let source = function.source.as_ref().map_or(0, |source| source.file.as_os_str().len());

@@ -1,4 +1,4 @@
-//! Lines and inlined functions by DWARF.
+//! Lines and inlined functions from DWARF.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,36 +17,38 @@ use super::split::SplitFiles;
 use crate::caught::caught;
 use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
 
-/// Bytes of a section.
 pub(super) type Bytes = EndianReader<RunTimeEndian, Arc<[u8]>>;
 
-/// The debug information of a file.
+/// The debug information of a file, and caches of what was read from it.
 pub(super) struct Dwarf {
     context: Context<Bytes>,
-    /// Left out some of it.
+    /// Why a part of the debug information was left out.
     problem: Option<NoLines>,
     lacks_supplementary: bool,
-    /// Some units lack their part of the split debug information.
+    /// True if a unit was looked up whose split debug information was not found.
     lacks_split: bool,
     split: SplitFiles,
+    /// Demangled names, by offset of the string: many frames share a name.
     names: HashMap<u64, Option<Arc<str>>>,
     paths: HashMap<Box<str>, Arc<Path>>,
+    /// CPU time that is left for this file.
     time: Budget,
 }
 
-/// The functions that the debug information has for an address.
+/// The functions at an address, from the debug information.
 #[derive(Default)]
 pub(super) struct Chain {
-    /// The inlined functions, the innermost first.
+    /// The inlined functions, innermost first.
     pub(super) functions: Vec<Function>,
-    /// The function that they are inlined into: name, first address, and the line in it.
+    /// Name, first address and line of the function that they are inlined into.
     pub(super) name: Option<Arc<str>>,
     pub(super) start: Option<u64>,
     pub(super) source: Option<SourceLine>,
 }
 
 impl Dwarf {
-    /// Reads the debug information of a file, at most `max_bytes`. The reason if there is some, and it cannot be used.
+    /// Reads up to `max_bytes` of debug information of a file. Returns the reason if there is some
+    /// that cannot be used, or `None` if the file has none.
     pub(super) fn read(
         finder: &FileFinder,
         found: Arc<FoundFile>,
@@ -95,7 +97,7 @@ impl Dwarf {
         Ok(Self { context, problem, lacks_supplementary, lacks_split: false, split, names, paths, time })
     }
 
-    /// Returns what there is for an address; and if that is not all, the reason.
+    /// Returns the functions at an address, and the reason if they are incomplete.
     pub(super) fn chain(&mut self, address: u64) -> (Option<Chain>, Option<NoLines>) {
         let began = cpu_time();
         let result = caught(|| self.find(address));
@@ -132,7 +134,7 @@ impl Dwarf {
                 };
                 (Some(Chain { start, ..found.chain }), nameless.or(split))
             }
-            // The functions of the unit are damaged. Its lines are elsewhere.
+            // The functions of the unit are damaged, but its lines are in another section.
             Err(_) => {
                 let location = self.context.find_location(address).ok().flatten();
                 let source = location.and_then(|location| source(&location, &mut self.paths));
@@ -142,13 +144,13 @@ impl Dwarf {
         }
     }
 
-    /// Returns whether the unit of an address lacks its part of the split debug information.
+    /// Returns true if the split debug information of the unit at `address` is missing.
     fn is_split(&self, address: u64) -> bool {
         let unit = self.context.find_dwarf_and_unit(address).skip_all_loads();
         unit.is_some_and(|unit| unit.dwo_id.is_some() && unit.dwarf.file_type == DwarfFileType::Main)
     }
 
-    /// Returns the first address of a function, for files without a symbol table.
+    /// Returns the first address of the function: needed for files without a symbol table.
     fn start_of(&self, address: u64, function: UnitOffset) -> Option<u64> {
         let unit = self.context.find_dwarf_and_unit(address).skip_all_loads()?;
         let entry = unit.entry(function).ok()?;
@@ -163,15 +165,16 @@ impl Dwarf {
     }
 }
 
-/// The frames that the library found.
+/// The frames that the library returned.
 struct Found {
     chain: Chain,
-    /// The function that others are inlined into.
+    /// The function that all others are inlined into.
     outermost: Option<UnitOffset>,
+    /// True if an inlined function has no name.
     has_nameless: bool,
 }
 
-/// Converts frames, of which the innermost is the first.
+/// Converts frames, innermost first.
 fn chain(
     mut frames: FrameIter<'_, Bytes>,
     names: &mut HashMap<u64, Option<Arc<str>>>,
@@ -190,14 +193,14 @@ fn chain(
                 (found.chain.name, found.chain.source) = (name, source);
             }
             Some(name) => found.chain.functions.push(Function { name, source }),
-            // It is given to its caller.
+            // Left out, so that its samples count for its caller.
             None => found.has_nameless = true,
         }
     }
     Ok((!is_empty).then_some(found))
 }
 
-/// Returns the demangled name of a frame. Many frames share one.
+/// Returns the demangled name of a frame, from the cache if possible.
 fn name_of(frame: &Frame<'_, Bytes>, names: &mut HashMap<u64, Option<Arc<str>>>) -> Option<Arc<str>> {
     let name = &frame.function.as_ref()?.name;
     let demangle = || {
@@ -228,7 +231,8 @@ pub(super) fn endian_of(file: &ObjectFile) -> RunTimeEndian {
     if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
 }
 
-/// The sections that the library reads. Others, such as `.debug_loclists`, can be as large.
+/// The sections that the library reads. Loading others, such as `.debug_loclists`, could double the
+/// memory.
 const SECTIONS: [SectionId; 10] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
@@ -242,12 +246,12 @@ const SECTIONS: [SectionId; 10] = [
     SectionId::DebugStrOffsets,
 ];
 
-/// Returns the bytes of the sections that are read.
+/// Returns the total size in bytes of the [`SECTIONS`] in a file.
 pub(super) fn section_bytes(file: &ObjectFile) -> u64 {
     file.bytes_of(|name| SECTIONS.iter().any(|id| id.name().as_bytes() == name))
 }
 
-/// Reads the sections under the names that `name` gives them; those of split files have others.
+/// Reads the sections by the names that `name` returns. Split files use other names.
 pub(super) fn read_sections(
     file: &ObjectFile,
     name: impl Fn(SectionId) -> &'static str,
@@ -260,13 +264,13 @@ pub(super) fn read_sections(
     })
 }
 
-/// The time that reading one file may take, in seconds of the CPU: linear in its size and in the addresses. What compilers write
-/// takes a tenth.
+/// CPU time that reading a file may take, linear in its size and in the number of addresses. Debug
+/// information from compilers needs a tenth of it.
 struct Budget {
     left: Duration,
 }
 
-/// The time for each file, each MB, and each address.
+/// The time per file, per MiB, and per address.
 const PER_FILE: Duration = Duration::from_secs(5);
 const PER_MB: Duration = Duration::from_millis(200);
 const PER_ADDRESS: Duration = Duration::from_micros(500);
@@ -277,7 +281,7 @@ impl Budget {
         Self { left: PER_FILE.saturating_add(PER_MB.saturating_mul(megabytes)) }
     }
 
-    /// Takes the time of one address.
+    /// Subtracts the time that one address took, after adding its allowance.
     fn spend(&mut self, time: Duration) {
         self.left = self.left.saturating_add(PER_ADDRESS).saturating_sub(time);
     }
@@ -287,7 +291,7 @@ impl Budget {
     }
 }
 
-/// Returns the time that this thread was on a CPU: a busy machine makes nothing slow.
+/// Returns the CPU time of this thread. Wall-clock time would make files slow on a busy machine.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()

@@ -1,9 +1,11 @@
-//! Checks debug information before the library reads it, so that what the library does with it is linear in its size.
+//! Checks debug information before the library reads it, so that the cost of reading is linear in
+//! its size.
 //!
-//! The library descends into nested functions by recursion, and copies what units and functions refer to: the table of
-//! abbreviations, the list of files and the lines of a unit, and the list of ranges of a function. Files that compilers write refer
-//! to each once or a few times. A made-up one of 1 MB could refer to a list of 500 KB from 100 000 places. Units that do are
-//! left out, and so is one whose head is damaged, because the library gives up all units then.
+//! The library recurses into nested functions, and copies what units and functions refer to:
+//! abbreviation tables, the file list and lines of a unit, and the range list of a function.
+//! Compilers refer to each of them once or a few times, but a crafted file of 1 MB could refer to a
+//! list of 500 KB from 100 000 places. Such units are left out. So is a unit with a damaged header,
+//! because the library would give up on all units.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,19 +20,20 @@ use super::no_lines::NoLines;
 
 type Header = UnitHeader<Bytes>;
 
-/// Levels of entries in each other. Compilers write below 100, with all inlined functions. The library takes some hundred bytes of
-/// the stack for each.
+/// Maximum nesting of entries. Compilers stay below 100, including all inlined functions. The
+/// library uses some hundred bytes of stack per level.
 const MAX_DEPTH: isize = 512;
-/// How often a byte may be referred to, on average.
+/// How often a byte may be referred to on average.
 const MAX_USES: u64 = 16;
-/// Bytes of the paths of files for a byte of `.debug_line`: an entry has some 6 bytes, and a path some hundred.
+/// Bytes of file paths per byte of `.debug_line`: an entry has some 6 bytes, and a path some
+/// hundred.
 const MAX_PATHS: u64 = 64;
-/// Bytes that small files may use in addition.
+/// Allowance in bytes on top of the limits, for small files.
 const SLACK: u64 = 4 << 20;
-/// Bytes of one string, which is looked through for each reference to it.
+/// Maximum length of a string in bytes. The library scans it for each reference.
 const MAX_STRING: u64 = 1 << 20;
 
-/// Leaves out what costs more than its bytes. Returns the reason if there is something.
+/// Hides units that cost more than their size allows. Returns the reason if any was hidden.
 pub(super) fn restrict(
     dwarf: &mut gimli::Dwarf<Bytes>,
     longest: LongestStrings,
@@ -39,11 +42,11 @@ pub(super) fn restrict(
     let (headers, end) = headers(dwarf);
     let mut problem = end.map(|_| NoLines::Damaged);
     if !are_aranges_whole(dwarf) {
-        // The ranges of units are also in the units themselves, or in their lines.
+        // Safe to drop: the units or their lines have the ranges, too.
         dwarf.debug_aranges = EndianReader::new(Arc::from([]), endian).into();
     }
     let mut limits = Limits::new(dwarf, longest);
-    // The library reads the tables of abbreviations of all units at once, so that those are checked first.
+    // Checked first because the library reads the abbreviation tables of all units at once.
     let (read, hidden): (Vec<_>, Vec<_>) =
         headers.into_iter().partition(|header| limits.abbreviations(dwarf, header).is_ok());
     if !hidden.is_empty() || end.is_some() {
@@ -64,7 +67,8 @@ pub(super) fn restrict(
     problem
 }
 
-/// Returns the headers of the units, and the offset of a damaged one, after which no unit is known.
+/// Returns the headers of the units, and the offset of the first damaged one, which hides all later
+/// units.
 fn headers(dwarf: &gimli::Dwarf<Bytes>) -> (Vec<Header>, Option<usize>) {
     let (mut headers, mut units, mut end) = (Vec::new(), dwarf.units(), 0_usize);
     loop {
@@ -90,13 +94,14 @@ fn are_aranges_whole(dwarf: &gimli::Dwarf<Bytes>) -> bool {
     }
 }
 
-/// Hides units from the library, which leaves out those without a table of abbreviations, and cuts the section at `end`.
+/// Hides units from the library by an invalid abbreviation offset, which makes the library skip
+/// them, and truncates the section at `end`.
 fn hide(dwarf: &mut gimli::Dwarf<Bytes>, units: &[Header], end: Option<usize>, endian: RunTimeEndian) {
     let mut info = dwarf.debug_info.reader().to_slice().unwrap_or_default().into_owned();
     info.truncate(end.unwrap_or(info.len()));
     for unit in units {
-        // Length (with 64 bits, an escape before it), version, and before version 5 the offset of the table; else the type of
-        // the unit and the size of addresses between.
+        // Skip the length (64-bit DWARF has an escape before it), the version, and from version 5
+        // on the unit type and address size, to reach the abbreviation offset.
         let word = usize::from(unit.format().word_size());
         let length = if word == 8 { 12 } else { 4 };
         let at = length + if unit.version() < 5 { 2 } else { 4 };
@@ -108,19 +113,19 @@ fn hide(dwarf: &mut gimli::Dwarf<Bytes>, units: &[Header], end: Option<usize>, e
     dwarf.debug_info = DebugInfo::from(EndianReader::new(info.into(), endian));
 }
 
-/// The bytes of each kind that may still be used.
+/// The remaining budget in bytes, by kind.
 struct Limits {
     abbreviations: u64,
     lines: u64,
     paths: u64,
     ranges: u64,
-    /// Tables of abbreviations that were counted, by offset.
+    /// Result for each abbreviation table that was counted, by offset.
     tables: HashMap<usize, Result<(), NoLines>>,
-    /// Bytes of the longest string, by section.
+    /// Longest string in bytes, by section.
     longest: LongestStrings,
 }
 
-/// Bytes of the longest string in sections of strings.
+/// Length in bytes of the longest string in each string section.
 #[derive(Clone, Copy)]
 pub(super) struct LongestStrings {
     str: u64,
@@ -156,21 +161,21 @@ impl Limits {
         }
     }
 
-    /// Counts the table of abbreviations of a unit, which is read once for each offset.
+    /// Counts the abbreviation table of a unit. The library reads each table once.
     fn abbreviations(&mut self, dwarf: &gimli::Dwarf<Bytes>, header: &Header) -> Result<(), NoLines> {
         let offset = header.debug_abbrev_offset().0;
         if let Some(known) = self.tables.get(&offset) {
             return *known;
         }
         let left = usize::try_from(self.abbreviations).unwrap_or(usize::MAX);
-        // A damaged table is left out by the library, too.
+        // The library skips a damaged table itself.
         let len = table_len(dwarf.debug_abbrev.reader(), offset, left).unwrap_or(0);
         let result = spend(&mut self.abbreviations, len as u64);
         self.tables.insert(offset, result);
         result
     }
 
-    /// Counts what a unit refers to.
+    /// Counts everything that a unit refers to.
     fn unit(&mut self, dwarf: &gimli::Dwarf<Bytes>, header: &Header) -> Result<(), NoLines> {
         if self.longest.str.max(self.longest.line_str) > MAX_STRING {
             return Err(NoLines::Excessive);
@@ -178,17 +183,18 @@ impl Limits {
         if matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. }) {
             return Ok(());
         }
-        // The library leaves it out.
+        // The library skips a unit that it cannot parse.
         let Ok(unit) = dwarf.unit(header.clone()) else { return Ok(()) };
         let unit = unit.unit_ref(dwarf);
         self.files(&unit)?;
-        // The library needs the head of the unit, with its ranges, or has none of the file.
+        // The library needs the ranges in the root entry of each unit; without them it fails for
+        // the whole file.
         self.ranges_of_head(&unit).map_err(|_| NoLines::Damaged)??;
-        // After damage it knows no function of this unit, which is an error of their addresses.
+        // Later damage only affects addresses of this unit, so that the unit can stay.
         self.functions(&unit).unwrap_or(Ok(()))
     }
 
-    /// Counts the list of files, of which each path is made, and the lines.
+    /// Counts the lines and the file list. The library builds the path of each file.
     fn files(&mut self, unit: &UnitRef<'_, Bytes>) -> Result<(), NoLines> {
         let Some(program) = &unit.line_program else { return Ok(()) };
         let header = program.header();
@@ -197,14 +203,14 @@ impl Limits {
         for name in header.include_directories() {
             let len = unit.attr_string(name.clone()).map_or(0, |text| text.len() as u64);
             folder = folder.max(len);
-            // It is looked through for its end.
+            // The library scans it for the terminating zero.
             spend(&mut self.paths, len)?;
         }
-        // All names of a unit are in the same section.
+        // All names of a unit are in the same section, so that the first one is enough.
         let name = header.file_names().first().map_or(0, |file| match file.path_name() {
             AttributeValue::DebugStrRef(_) | AttributeValue::DebugStrOffsetsIndex(_) => self.longest.str,
             AttributeValue::DebugLineStrRef(_) => self.longest.line_str,
-            // Within the list itself.
+            // Stored inline, so that `lines` counts it already.
             _ => 0,
         });
         let start = unit.comp_dir.as_ref().map_or(0, |folder| folder.len() as u64);
@@ -212,7 +218,8 @@ impl Limits {
         spend(&mut self.paths, paths)
     }
 
-    /// Counts the ranges of a unit. The outer error is one that the library has for all units.
+    /// Counts the ranges of a unit. The outer error is an error that the library would return for
+    /// all units.
     fn ranges_of_head(&mut self, unit: &UnitRef<'_, Bytes>) -> gimli::Result<Result<(), NoLines>> {
         let mut entries = unit.entries_raw(None)?;
         let Some(head) = entries.read_abbreviation()? else { return Ok(Ok(())) };
@@ -236,7 +243,7 @@ impl Limits {
         Ok(counted)
     }
 
-    /// Counts the levels and the ranges of functions. The outer error is damage.
+    /// Checks the nesting depth and counts the ranges of functions. The outer error is damage.
     fn functions(&mut self, unit: &UnitRef<'_, Bytes>) -> gimli::Result<Result<(), NoLines>> {
         let mut entries = unit.entries_raw(None)?;
         while !entries.is_empty() {
@@ -264,7 +271,7 @@ impl Limits {
         Ok(Ok(()))
     }
 
-    /// Counts the entries of a list of ranges.
+    /// Counts the entries of a range list.
     fn ranges(
         &mut self,
         unit: &UnitRef<'_, Bytes>,
@@ -282,19 +289,20 @@ impl Limits {
     }
 }
 
-/// Takes an amount from what is left, all of it if that is less.
+/// Subtracts an amount from a budget, which stops at 0.
 fn spend(left: &mut u64, amount: u64) -> Result<(), NoLines> {
     let rest = left.checked_sub(amount);
     *left = rest.unwrap_or(0);
     rest.map(drop).ok_or(NoLines::Excessive)
 }
 
-/// Returns the bytes of a table of abbreviations, at most about `limit`.
+/// Returns the length of an abbreviation table in bytes, at most about `limit`.
 fn table_len(section: &Bytes, offset: usize, limit: usize) -> gimli::Result<usize> {
     let mut table = section.clone();
     table.skip(offset)?;
     let all = table.len();
-    // Code, tag, and whether it has children; then pairs of name and form, up to zeros.
+    // An entry is a code, a tag and a children flag, then pairs of name and form that end with
+    // zeros.
     while table.read_uleb128()? != 0 && all - table.len() <= limit {
         table.read_uleb128()?;
         table.read_u8()?;
@@ -311,7 +319,7 @@ fn table_len(section: &Bytes, offset: usize, limit: usize) -> gimli::Result<usiz
     Ok(all - table.len())
 }
 
-/// Returns the bytes of the longest string of a section.
+/// Returns the length in bytes of the longest string in a section.
 fn longest_string(section: &Bytes) -> u64 {
     let bytes = section.to_slice().unwrap_or_default();
     let longest = bytes.split(|byte| *byte == 0).map(<[u8]>::len).max();

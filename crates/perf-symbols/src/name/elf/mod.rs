@@ -1,4 +1,5 @@
-//! The symbols of one ELF file: functions by its symbol table, lines and inlined functions by its debug information.
+//! The symbols of an ELF file: functions from its symbol table, lines and inlined functions from
+//! its debug information.
 
 mod dwarf;
 mod limits;
@@ -18,9 +19,11 @@ use super::query::{Function, Symbols};
 use super::symbolizer::FileSymbols;
 use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
 
-/// The symbol table of an ELF file, and its DWARF by the crate addr2line: what a [`Symbolizer`](crate::Symbolizer) uses.
+/// The symbol table and the DWARF (read by the crate addr2line) of an ELF file, as a
+/// [`Symbolizer`](crate::Symbolizer) uses them.
 ///
-/// Nothing is mapped, and what is read is bounded: see [`NoLines`]. A panic of the library is caught.
+/// No file is mapped, and the amount that is read is bounded: see [`NoLines`]. Panics of the
+/// library are caught.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,19 +42,20 @@ use crate::file::{ElfError, FileFinder, FoundFile, ObjectFile};
 /// ```
 pub struct ElfSymbols {
     table: SymbolTable,
-    /// Without lines: none, and no reason.
+    /// `Err(None)` if there is no debug information or lines were not requested.
     dwarf: Result<Dwarf, Option<NoLines>>,
 }
 
 impl ElfSymbols {
-    /// Reads the symbols of a file that was found. With `max_bytes`, it has the lines of addresses and inlined functions, too, from
-    /// up to this number of bytes of debug information, which take most of the time and memory.
+    /// Reads the symbols of a file that was found. With `max_bytes`, also reads lines and inlined
+    /// functions, from up to this number of bytes of debug information, which take most of the time
+    /// and memory.
     ///
-    /// `finder` finds the parts of the debug information that are in other files.
+    /// `finder` locates the parts of the debug information that are in other files.
     ///
     /// # Errors
     ///
-    /// [`ElfError`] if the symbol table is damaged.
+    /// Returns [`ElfError`] if the symbol table is damaged.
     pub fn read(
         finder: &FileFinder,
         found: Arc<FoundFile>,
@@ -72,9 +76,9 @@ impl fmt::Debug for ElfSymbols {
     }
 }
 
-/// Returns about how many bytes the symbols of a file take, with its debug information.
+/// Estimates the memory in bytes that the symbols of a file take, including its debug information.
 pub(super) fn kept_bytes(file: &ObjectFile) -> u64 {
-    // The sections, and as much again of what is read in them.
+    // The sections, and the same amount again for what the library parses from them.
     file.symbol_bytes().saturating_add(section_bytes(file).saturating_mul(2))
 }
 
@@ -96,8 +100,8 @@ impl FileSymbols for ElfSymbols {
             let function = Function { name, source: None };
             return Some(Symbols::new([function], address - start).with_no_lines(no_lines));
         };
-        // The symbol table has namespaces that the DWARF of many functions lacks, and a separate name for the cold part of a
-        // function.
+        // Prefer the name of the symbol table: it has namespaces that DWARF lacks for many
+        // functions, and a separate name for the cold part of a function.
         let (name, start) = match in_table {
             Some((start, name)) => (name, start),
             None => (chain.name?, chain.start?),

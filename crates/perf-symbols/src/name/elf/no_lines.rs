@@ -2,33 +2,33 @@
 
 use std::fmt;
 
-/// Why the line of an address and its inlined functions are unknown, although the file has debug information: returned by
-/// [`Symbols::no_lines`](crate::Symbols::no_lines).
+/// Why the line and the inlined functions of an address are unknown although the file has debug
+/// information: returned by [`Symbols::no_lines`](crate::Symbols::no_lines).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoLines {
-    /// A part of the debug information is in a supplementary file (`dwz -m`), which was not found. The name of an inlined
-    /// function may be there: its time is the caller's.
+    /// A part of the debug information is in a supplementary file (`dwz -m`) that was not found. If
+    /// the name of an inlined function is in that file, its samples count for its caller.
     Supplementary,
-    /// The inlined functions are in a `.dwo` or `.dwp` file (`-gsplit-dwarf`), which was not found.
+    /// The inlined functions are in a `.dwo` or `.dwp` file (`-gsplit-dwarf`) that was not found.
     Split,
-    /// The file was linked only in part: its debug information has no addresses.
+    /// The file is relocatable (`ld -r`), so that its debug information has no addresses.
     Relocatable,
-    /// It is larger than [the limit](crate::Symbolizer::with_max_file_bytes).
+    /// The debug information is larger than [the limit](crate::Symbolizer::with_max_file_bytes).
     TooLarge,
-    /// It is damaged, or compressed by an unknown method.
+    /// The debug information is damaged or compressed by an unknown method.
     Damaged,
-    /// It nests functions deeper, or uses parts of itself more often, than compilers do, which would take any amount of
-    /// memory.
+    /// The debug information nests functions deeper, or refers to itself more often, than compilers
+    /// do. Reading it could take unbounded memory.
     Excessive,
-    /// To read it took longer than its size allows.
+    /// Reading took longer than the size of the file allows.
     Slow,
-    /// The library that reads it panicked.
+    /// The library that reads the debug information panicked.
     Panicked,
 }
 
 impl NoLines {
-    /// Returns whether the file is not asked for other lines.
+    /// Returns true if the reason holds for all later addresses of the file.
     pub(super) fn is_of_all_addresses(self) -> bool {
         matches!(self, Self::Slow | Self::Panicked)
     }

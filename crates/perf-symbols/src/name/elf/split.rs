@@ -1,4 +1,4 @@
-//! The parts of debug information that are in separate files: `.dwo`, and packages of them, `.dwp`.
+//! Split debug information: `.dwo` files and packages of them, `.dwp`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,6 @@ use super::dwarf::{Bytes, endian_of, read_sections};
 use super::limits::{LongestStrings, restrict};
 use crate::file::{FileFinder, FoundFile, ObjectFile};
 
-/// The split debug information of a program.
 pub(super) struct SplitFiles {
     finder: FileFinder,
     found: Arc<FoundFile>,
@@ -18,7 +17,8 @@ pub(super) struct SplitFiles {
 }
 
 impl SplitFiles {
-    /// Opens the package, if there is one, of a file that has the rest of the debug information, or of its program.
+    /// Opens the package (`.dwp`) of the file with the debug information or of the program, if
+    /// there is one.
     pub(super) fn new(finder: &FileFinder, found: Arc<FoundFile>, max_bytes: u64) -> Self {
         let package = [found.symbol_file(), found.object()].into_iter().find_map(ObjectFile::package);
         let package = package.filter(|package| bytes_of(package) <= max_bytes);
@@ -36,7 +36,7 @@ impl SplitFiles {
         Self { finder: finder.clone(), found, package, max_bytes }
     }
 
-    /// Returns the part that one compilation wrote, if it is found.
+    /// Returns the split part of one compilation unit, if it is found.
     pub(super) fn load(&self, wanted: &SplitDwarfLoad<Bytes>) -> Option<Arc<gimli::Dwarf<Bytes>>> {
         let from_package = || {
             let (package, longest) = self.package.as_ref()?;
@@ -63,17 +63,17 @@ impl SplitFiles {
     }
 }
 
-/// Returns the bytes of the split sections of a file.
+/// Returns the total size in bytes of the `.dwo` sections of a file.
 fn bytes_of(file: &ObjectFile) -> u64 {
     file.bytes_of(|name| name.starts_with(b".debug_") && name.ends_with(b".dwo"))
 }
 
-/// Returns whether the first unit, which the library takes, is the one that is asked for.
+/// Returns true if the first unit, the only one that the library uses, has the expected id.
 fn has_id(part: &gimli::Dwarf<Bytes>, id: DwoId) -> bool {
     let Ok(Some(header)) = part.units().next() else { return false };
     match header.type_() {
         UnitType::SplitCompilation(found) => found == id,
-        // Before version 5, it is an attribute.
+        // Before DWARF 5, the id is an attribute.
         _ => part.unit(header).is_ok_and(|unit| unit.dwo_id == Some(id)),
     }
 }

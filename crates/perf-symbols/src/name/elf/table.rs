@@ -7,46 +7,47 @@ use std::sync::Arc;
 use super::super::demangle::demangled;
 use crate::file::{ElfError, FoundFile, ObjectFile};
 
-/// The functions of a file by address. An address with several has the one that the perf tool takes, so that both have the
-/// same names.
+/// The functions of a file by address. If an address has several symbols, the name is the one that
+/// the perf tool prefers, so that both tools print the same.
 pub(super) struct SymbolTable {
     found: Arc<FoundFile>,
-    /// The section of all functions first, then the one of the exported functions, for what the first lacks.
+    /// `.symtab` first, then `.dynsym` for functions that the former lacks.
     tables: Vec<Table>,
-    /// By table and first address.
+    /// Demangled names, by index of the table and first address.
     names: HashMap<(usize, u64), Option<Arc<str>>>,
 }
 
-/// One section of symbols.
 struct Table {
     strings: &'static str,
-    /// By address, and among those of one address the preferred ones first.
+    /// Sorted by address, then by preference.
     functions: Box<[Function]>,
-    /// For each function, the greatest end of it and of those before: a function can contain others.
+    /// For each function, the greatest end of this function and all before it. A search that walks
+    /// back can stop there, although a function can contain others.
     ends: Box<[u64]>,
 }
 
-/// A function: tables have hundreds of thousands, so that each is small.
+/// A function. Kept small because tables have hundreds of thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Function {
     start: u64,
-    /// The preferred ones have less: rank, and the position in the table.
+    /// Preference, lower is better: the rank above the position in the table.
     order: u32,
-    /// In the section of strings.
+    /// Offset in the string section.
     name: u32,
     /// Exclusive.
     end: u64,
 }
 
-/// Bytes of a name. Those of C++ templates have some thousand.
+/// Maximum length of a name in bytes. C++ templates have some thousand.
 const MAX_NAME: u64 = 1 << 16;
-/// Functions and labels in one function that are looked at. Those in assembly language have some hundred labels.
+/// Maximum number of nested symbols to look at. Functions in assembly language have some hundred
+/// labels.
 const MAX_NESTED: usize = 4096;
-/// Symbols that are read at a time.
+/// Number of symbols that are read at a time.
 const PIECE: usize = 2048;
-/// Bits of the order below the rank: the position in the table.
+/// Number of low bits in [`Function::order`] for the position in the table.
 const POSITION: u32 = 28;
-/// The bit of the rank of functions without a length.
+/// The bit of the rank for symbols of size 0.
 const WITHOUT_LENGTH: u32 = 1 << 2;
 
 impl Function {
@@ -72,18 +73,19 @@ impl SymbolTable {
                 ..Reader::default()
             };
             if file.read_pieces(symbols, PIECE * reader.symbol_len(), |piece| reader.add(piece))?.is_some() {
-                // The exported symbols are few: the code after one without a length is that of others.
+                // `.dynsym` has only exported symbols, so that the next one does not bound a symbol
+                // of size 0.
                 tables.push(Table::new(reader.functions, strings, symbols == ".symtab"));
             }
         }
         Ok(Self { found, tables, names: HashMap::new() })
     }
 
-    /// Returns the first address and the demangled name of the function that an address is in.
+    /// Returns the first address and the demangled name of the function at an address.
     pub(super) fn find(&mut self, address: u64) -> Option<(u64, Arc<str>)> {
         (0..self.tables.len()).find_map(|index| {
             let start = self.tables.get(index)?.start_of(address)?;
-            // A symbol without a length, such as `_init`, does not reach into the next section.
+            // A symbol of size 0, such as `_init`, does not extend into the next section.
             let file = self.found.symbol_file();
             if !file.is_in_one_section(start, address) {
                 return None;
@@ -99,7 +101,8 @@ impl SymbolTable {
 impl Table {
     fn new(mut functions: Vec<Function>, strings: &'static str, is_complete: bool) -> Self {
         functions.sort_unstable();
-        // A function without a length, such as one in assembly language, ends where the next one begins.
+        // A symbol of size 0, such as a function in assembly language, ends where the next one
+        // begins.
         let mut next = None;
         for index in (0..functions.len()).rev() {
             let after = functions.get(index + 1).map(|function| function.start);
@@ -117,7 +120,7 @@ impl Table {
             if !function.is_without_length() {
                 end_of_functions = function.end.max(end_of_functions);
             } else if function.start < end_of_functions {
-                // A label does not reach out of the function that it is in.
+                // A label ends with the function that contains it.
                 function.end = function.end.min(end_of_functions);
             }
             greatest = function.end.max(greatest);
@@ -127,8 +130,8 @@ impl Table {
         Self { strings, functions: functions.into(), ends }
     }
 
-    /// Returns the start of the innermost function that an address is in. A label without a length does not cut the function
-    /// that it is in.
+    /// Returns the start of the innermost function at an address. A label of size 0 does not hide
+    /// the function that contains it.
     fn start_of(&self, address: u64) -> Option<u64> {
         let count = self.functions.partition_point(|function| function.start <= address);
         let before = self.functions.get(..count)?.iter().zip(self.ends.get(..count)?).rev();
@@ -143,8 +146,8 @@ impl Table {
         label
     }
 
-    /// Returns the name of the functions that begin at an address: of those with the best rank, the one with the fewest
-    /// underscores, or the longest.
+    /// Returns the name of the function that begins at an address: among the symbols with the best
+    /// rank, the name with the fewest leading underscores, then the longest.
     fn name(&self, file: &ObjectFile, start: u64) -> Option<String> {
         let first = self.functions.partition_point(|function| function.start < start);
         let same = self.functions.get(first..)?.iter().take_while(|function| function.start == start);
@@ -162,41 +165,42 @@ impl Table {
     }
 }
 
-/// Ranks names of equal bindings: first the one with the fewest underscores before it; of several, the longest.
+/// Returns the sort key of a name among symbols of equal rank: fewest leading underscores, then the
+/// longest.
 pub(in crate::name) fn rank(name: &[u8]) -> (usize, Reverse<usize>) {
     (name.iter().take_while(|&&byte| byte == b'_').count(), Reverse(name.len()))
 }
 
-/// `e_machine` of arm, arm64, and RISC-V.
+/// `e_machine` of arm, arm64 and RISC-V.
 const MACHINES_WITH_MARKS: [u16; 3] = [40, 183, 243];
 const NOTYPE: u8 = 0;
 const FUNC: u8 = 2;
 const IFUNC: u8 = 10;
 const GLOBAL: u8 = 1;
 const WEAK: u8 = 2;
-/// The section of a symbol that is defined elsewhere, and of one that is a number.
+/// `st_shndx` of a symbol that another file defines, and of a symbol that is a plain number.
 const UNDEFINED: u16 = 0;
 const ABSOLUTE: u16 = 0xfff1;
 
-/// Collects the functions among symbols.
+/// Collects the functions of a symbol table.
 #[derive(Default)]
 struct Reader {
     is_64: bool,
     is_little: bool,
-    /// Local labels may be the marks between code and data that compilers for some machines write.
+    /// True if local labels can be mapping symbols, which mark code and data on some machines.
     has_marks: bool,
     functions: Vec<Function>,
-    /// Symbols up to now.
+    /// Number of symbols so far.
     count: u32,
 }
 
 impl Reader {
-    /// Bytes of a symbol.
+    /// Returns the size of a symbol in bytes.
     fn symbol_len(&self) -> usize {
         if self.is_64 { 24 } else { 16 }
     }
 
-    /// Adds whole symbols.
+    /// Adds the functions of a piece that has complete symbols only.
     fn add(&mut self, symbols: &[u8]) {
         for symbol in symbols.chunks_exact(self.symbol_len()) {
             self.functions.extend(self.function(symbol));
@@ -214,7 +218,8 @@ impl Reader {
                 bytes.iter().fold(0, append)
             })
         };
-        // 64 bits: name, type, other, section, address, size. 32 bits: name, address, size, type, other, section.
+        // 64-bit: name, type, other, section, address, size. 32-bit: name, address, size, type,
+        // other, section.
         let (address, size, info, section) = if self.is_64 {
             (number(8, 8)?, number(16, 8)?, number(4, 1)?, number(6, 2)?)
         } else {
@@ -222,7 +227,7 @@ impl Reader {
         };
         let (name, info, section) = (number(0, 4)? as u32, info as u8, section as u16);
         let (binding, kind) = (info >> 4, info & 0xf);
-        // Labels of assembly language have no type.
+        // Labels in assembly language have no type.
         let is_function = match kind {
             FUNC | IFUNC => true,
             NOTYPE => section != ABSOLUTE && !(self.has_marks && binding != GLOBAL),
@@ -250,7 +255,7 @@ mod tests {
 
     const LOCAL: u8 = 0;
 
-    /// Returns the functions of symbols of 64 bits: binding and type, address, size, and offset of the name.
+    /// Builds a table from 64-bit symbols: binding and type, address, size, and offset of the name.
     fn table(symbols: &[(u8, u8, u64, u64, u32)], is_complete: bool) -> Table {
         let mut reader = Reader { is_64: true, is_little: true, ..Reader::default() };
         for (binding, kind, address, size, name) in symbols {
@@ -267,7 +272,7 @@ mod tests {
     fn functions_are_found_by_their_ends() {
         let symbols = [
             (GLOBAL, FUNC, 0x1000, 0x100, 1),
-            // Inside the first one.
+            // Inside the first function.
             (LOCAL, FUNC, 0x1040, 0x10, 1),
             (LOCAL, NOTYPE, 0x1048, 0, 1),
             (LOCAL, NOTYPE, 0x2000, 0, 1),
@@ -308,7 +313,7 @@ mod tests {
         assert_eq!(little.functions[0], Function { start: 0x1000, order: 0, name: 1, end: 0x1020 });
     }
 
-    /// Returns the preferred name of symbols of one address: binding, size and name.
+    /// Returns the preferred name of symbols at one address: binding, size and name.
     fn name_of(symbols: &[(u8, u64, &str)]) -> Option<String> {
         let mut names = vec![0];
         let symbols: Vec<_> = symbols
@@ -334,7 +339,7 @@ mod tests {
         assert_eq!(name_of(&weak).unwrap(), "__GI___qsort_r");
         assert_eq!(name_of(&[(GLOBAL, 0, "start"), (LOCAL, 8, "local")]).unwrap(), "local");
         assert_eq!(name_of(&[(LOCAL, 8, "a"), (LOCAL, 8, "b")]).unwrap(), "a");
-        // The demangled names are compared: those of u64 and usize.
+        // The demangled names are compared, here of u64 and usize.
         let fmt = [
             (GLOBAL, 8, "_RNvXsi_NtNtNtCs1_4core3fmt3num3impyNtB9_7Display3fmt"),
             (GLOBAL, 8, "_RNvXsj_NtNtNtCs1_4core3fmt3num3impjNtB9_7Display3fmt"),
@@ -366,7 +371,7 @@ mod tests {
         assert!(functions.len() > 2 && functions.keys().all(|start| text.contains(start)), "{functions:?}");
         assert!(functions.values().any(|name| name.ends_with("clock_gettime")), "{functions:?}");
         assert_eq!(symbols.find(0), None);
-        // Where 32-bit programs have theirs, which is as long.
+        // 32-bit programs have their own path of the same length.
         if cfg!(target_pointer_width = "64") {
             let low = vdso(0xf7f0_0000..0xf7f0_0000 + (end - start));
             assert!(finder.find(1, &low, None).is_err());

@@ -1,4 +1,4 @@
-//! The kernel's addresses: its own text, modules, and symbols that come and go, such as BPF programs.
+//! Kernel addresses: its text, its modules, and symbols that come and go, such as BPF programs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use perf_decode::{BpfEvent, Ksymbol, Layout};
 use super::map::{RangeMap, Ranged};
 use super::mapping::Mapping;
 
-/// A symbol that the kernel added while it ran: a BPF program, a trampoline, code of a probe.
+/// A symbol that the kernel added at run time: a BPF program, a trampoline, or code of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSymbol {
     start: u64,
@@ -24,22 +24,22 @@ impl KernelSymbol {
         self.start
     }
 
-    /// Returns the address after the last one.
+    /// Returns the end address, exclusive.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the kind.
+    /// Returns what the symbol is: BPF code, or code outside the kernel image.
     pub fn kind(&self) -> KsymbolType {
         self.kind
     }
 
-    /// Returns the name, such as `bpf_prog_1234567812345678_name`; raw bytes, not UTF-8.
+    /// Returns the name in raw bytes, such as `bpf_prog_1234567812345678_name`.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Returns the hash of the instructions of a BPF program, which the kernel writes into its name.
+    /// Returns the tag of a BPF program, a hash of its instructions, which is part of the name.
     pub fn bpf_tag(&self) -> Option<[u8; 8]> {
         let digits = self.name.strip_prefix(b"bpf_prog_")?.get(..16)?;
         u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok().map(u64::to_be_bytes)
@@ -64,15 +64,17 @@ impl Ranged for KernelSymbol {
     }
 }
 
-/// The addresses of one kernel: of this machine, or of a guest.
+/// The addresses of one kernel, the host's or a guest's.
 #[derive(Debug, Default)]
 pub(super) struct Kernel {
-    /// `[kernel.kallsyms]`, whose range often covers the modules too. So it does not cut them.
+    /// `[kernel.kallsyms]`. Kept apart from `modules` because its range often covers the modules,
+    /// too.
     text: Option<Mapping>,
     modules: RangeMap<Mapping>,
     symbols: RangeMap<KernelSymbol>,
+    /// Ids of loaded BPF programs, by tag.
     bpf_ids: HashMap<[u8; 8], u32>,
-    /// The number of changes of addresses.
+    /// Number of address changes so far.
     version: u64,
 }
 
@@ -95,7 +97,7 @@ impl Kernel {
         }
         self.symbols.insert(KernelSymbol {
             start: record.addr(),
-            // Text without a size has at least its first address.
+            // A symbol of size 0 still has its first address.
             end: record.addr().saturating_add(u64::from(record.len().max(1))),
             kind: record.ksym_type(),
             name: record.name().into(),
@@ -108,7 +110,7 @@ impl Kernel {
             BpfEventType::PROG_LOAD => {
                 self.bpf_ids.insert(tag, record.id());
             }
-            // Another program with the same instructions has taken the entry if the id differs.
+            // If the id differs, another program with the same instructions has replaced the entry.
             BpfEventType::PROG_UNLOAD if self.bpf_ids.get(&tag) == Some(&record.id()) => {
                 self.bpf_ids.remove(&tag);
             }

@@ -1,8 +1,8 @@
-//! The key by which mappings of one file are equal.
+//! The identity of a mapped file.
 
 use crate::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
 
-/// Mappings with equal keys are of one file.
+/// Identifies a mapped file: mappings with equal keys map the same file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FileKey {
     BuildId(BuildId),
@@ -10,12 +10,12 @@ pub(crate) enum FileKey {
     Vdso {
         is_32: bool,
     },
-    /// Another process may have another file at the path.
+    /// With the process id, because the path can lead to another file in another process.
     Path(u32, Box<[u8]>),
 }
 
 impl FileKey {
-    /// Returns the key of a mapping of a process. `build_id` is that of the records.
+    /// Returns the key of a mapping. `build_id` is the build id according to the records.
     pub(crate) fn new(pid: u32, mapping: &Mapping, build_id: Option<BuildId>) -> Self {
         let object = mapping.object();
         match build_id {
@@ -25,7 +25,7 @@ impl FileKey {
         }
     }
 
-    /// Returns the key of a file that a process has mapped, by its inode or path.
+    /// Returns the key of a mapped file by its inode, or by its path if the inode is unknown.
     pub(crate) fn without_id(pid: u32, object: &MappedObject) -> Self {
         let path = object.path().into();
         match object.inode() {

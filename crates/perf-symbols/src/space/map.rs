@@ -1,46 +1,50 @@
-//! Ranges of addresses that do not overlap: the newest one covers what it overlaps, as mmap(2) with `MAP_FIXED` does.
+//! A map of disjoint address ranges. A new range replaces what it overlaps, as mmap(2) with
+//! `MAP_FIXED` does.
 
 #[cfg(feature = "names")]
 use std::iter;
 use std::slice;
 use std::sync::Arc;
 
-/// A value that is valid for a range of addresses, and can be cut.
+/// A value for a range of addresses that can be truncated at both ends.
 pub(crate) trait Ranged: Clone {
     fn start(&self) -> u64;
-    /// Exclusive.
+    /// Returns the end of the range, exclusive.
     fn end(&self) -> u64;
-    /// Moves the start up to `start`, which is inside.
+    /// Moves the start up to `start`, which is inside the range.
     fn cut_before(&mut self, start: u64);
-    /// Moves the end down to `end`, which is inside.
+    /// Moves the end down to `end`, which is inside the range.
     fn cut_after(&mut self, end: u64);
 }
 
-/// The ranges by their first address.
+/// Disjoint ranges, ordered by their start.
 ///
-/// A B-tree whose nodes are shared. A clone copies a pointer, because each fork(2) copies the mappings of a process; a change
-/// then copies the nodes on the path from the root to one leaf, and leaves the rest to both.
+/// A B-tree with shared nodes. Each fork(2) copies the mappings of a process, so that a clone must
+/// be cheap: it copies a pointer. A later change copies the nodes on the path from the root to one
+/// leaf; the clones share the rest.
 #[derive(Clone, Debug)]
 pub(crate) struct RangeMap<T> {
     root: Arc<Node<T>>,
     len: usize,
 }
 
-/// Values of a leaf, or children of an inner node, at most. Few, because a change after a clone copies them, and as many as
-/// keep the tree of a process with a thousand mappings four levels high.
+/// Maximum number of values in a leaf, or of children of an inner node. Small, because the first
+/// change after a clone copies full nodes; large enough that a thousand mappings need four levels
+/// only.
 const WIDTH: usize = 8;
 
 #[derive(Clone, Debug)]
 enum Node<T> {
-    /// In the order of their starts. Only a root has none.
+    /// Ordered by start. Only the root can be empty.
     Leaf(Vec<T>),
-    /// In the order of their starts. All leaves have the same depth.
+    /// Ordered by start. All leaves have the same depth.
     Inner(Vec<Child<T>>),
 }
 
 #[derive(Debug)]
 struct Child<T> {
-    /// The start of the first value in it. Look-ups depend on it, so each change corrects it.
+    /// Start of the first value in `node`. Lookups depend on it, so that each change must update
+    /// it.
     start: u64,
     node: Arc<Node<T>>,
 }
@@ -68,7 +72,7 @@ impl<T: Ranged> RangeMap<T> {
         self.root.last_up_to(addr).filter(|value| addr < value.end())
     }
 
-    /// Returns the ranges that have addresses from `start` up to `end`.
+    /// Returns the ranges that overlap `start..end`.
     #[cfg(feature = "names")]
     pub(crate) fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = &T> {
         let before = start.checked_sub(1).and_then(|before| self.root.last_up_to(before));
@@ -82,7 +86,7 @@ impl<T: Ranged> RangeMap<T> {
         before.into_iter().chain(iter::from_fn(next))
     }
 
-    /// Adds a range, and takes its addresses from those that are there. An empty range is ignored.
+    /// Inserts a range and removes its addresses from existing ranges. An empty range is ignored.
     pub(crate) fn insert(&mut self, value: T) {
         let (start, end) = (value.start(), value.end());
         if start >= end {
@@ -92,9 +96,10 @@ impl<T: Ranged> RangeMap<T> {
         self.put(value);
     }
 
-    /// Removes the addresses from `start` up to `end`. A range with addresses on both sides becomes two.
+    /// Removes the addresses `start..end`. A range with addresses on both sides is split.
     pub(crate) fn clear(&mut self, start: u64, end: u64) {
-        // At most one range begins before `start` and reaches into it, because ranges do not overlap.
+        // At most one range begins before `start` and reaches beyond it, because ranges are
+        // disjoint.
         let before = start.checked_sub(1).and_then(|before| self.root.last_up_to(before));
         if let Some(mut before) = before.filter(|before| before.end() > start).cloned() {
             let mut rest = before.clone();
@@ -121,7 +126,7 @@ impl<T: Ranged> RangeMap<T> {
         }
         self.len -= 1;
         Arc::make_mut(&mut self.root).remove(start);
-        // So that the height shrinks with the number of values.
+        // Drop roots with a single child, so that the height shrinks with the number of values.
         while let Node::Inner(children) = &*self.root {
             self.root = match &children[..] {
                 [] => Arc::default(),
@@ -131,7 +136,7 @@ impl<T: Ranged> RangeMap<T> {
         }
     }
 
-    /// Adds a value, or replaces the one with the same start.
+    /// Inserts a value, or replaces the value with the same start.
     fn put(&mut self, value: T) {
         self.len += usize::from(!self.has_start(value.start()));
         if let Some(second) = Arc::make_mut(&mut self.root).put(value) {
@@ -161,7 +166,7 @@ impl<T: Ranged> RangeMap<T> {
 }
 
 impl<T: Ranged> Child<T> {
-    /// `None` for a node without values.
+    /// Returns `None` for an empty node.
     fn new(node: Arc<Node<T>>) -> Option<Self> {
         Some(Self { start: node.start()?, node })
     }
@@ -176,7 +181,7 @@ impl<T: Ranged> Node<T> {
         }
     }
 
-    /// Returns the last value that starts at `addr` or before.
+    /// Returns the last value that starts at or before `addr`.
     fn last_up_to(&self, addr: u64) -> Option<&T> {
         let mut node = self;
         loop {
@@ -190,19 +195,20 @@ impl<T: Ranged> Node<T> {
         }
     }
 
-    /// Returns the first value that starts at `addr` or after.
+    /// Returns the first value that starts at or after `addr`.
     fn first_from(&self, addr: u64) -> Option<&T> {
         match self {
             Self::Leaf(values) => values.get(values.partition_point(|value| value.start() < addr)),
             Self::Inner(children) => {
                 let index = child_at(children, addr).unwrap_or(0);
-                // All of the child may start before it; then the next one has it.
+                // If all values of this child start before `addr`, the next child has it.
                 children.get(index..)?.iter().take(2).find_map(|child| child.node.first_from(addr))
             }
         }
     }
 
-    /// Adds a value, or replaces the one with the same start. Returns the second half of a node that became too wide.
+    /// Inserts a value, or replaces the value with the same start. Splits an overfull node and
+    /// returns its second half.
     fn put(&mut self, value: T) -> Option<Arc<Self>> {
         match self {
             Self::Leaf(values) => {
@@ -225,7 +231,7 @@ impl<T: Ranged> Node<T> {
         }
     }
 
-    /// Removes the value that starts at `start`. A node without values goes with it.
+    /// Removes the value that starts at `start`, and nodes that this leaves empty.
     fn remove(&mut self, start: u64) {
         match self {
             Self::Leaf(values) => values.retain(|value| value.start() != start),
@@ -243,14 +249,14 @@ impl<T: Ranged> Node<T> {
     }
 }
 
-/// Returns the index of the child that has the address, if one starts there or before.
+/// Returns the index of the last child that starts at or before `addr`.
 fn child_at<T>(children: &[Child<T>], addr: u64) -> Option<usize> {
     children.partition_point(|child| child.start <= addr).checked_sub(1)
 }
 
-/// The values in the order of their starts.
+/// Iterates over the values in order of their starts.
 struct Iter<'a, T> {
-    /// The children that follow, of each level above the leaf.
+    /// The remaining children on each level above the leaf.
     levels: Vec<slice::Iter<'a, Child<T>>>,
     leaf: slice::Iter<'a, T>,
 }
@@ -293,7 +299,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
 
 #[cfg(test)]
 impl<T: Ranged> RangeMap<T> {
-    /// Adds the addresses of the nodes, which clones share.
+    /// Adds the addresses of all nodes. Clones share nodes.
     pub(crate) fn add_nodes(&self, nodes: &mut std::collections::HashSet<usize>) {
         fn add<T>(node: &Arc<Node<T>>, nodes: &mut std::collections::HashSet<usize>) {
             if !nodes.insert(Arc::as_ptr(node) as usize) {
@@ -334,7 +340,7 @@ mod tests {
     /// The name at each address.
     type Naive = [Option<u16>; 512];
 
-    /// A map and a naive one after the same changes.
+    /// Applies the same changes to a map and to a naive model.
     fn change(map: &mut RangeMap<Range>, naive: &mut Naive, changes: &[(u64, u64, u16, bool)]) {
         for &(start, len, name, is_insert) in changes {
             let end = start + len;
@@ -371,7 +377,7 @@ mod tests {
             let (mut map, mut naive) = (RangeMap::default(), [None; 512]);
             change(&mut map, &mut naive, &first);
             check(&map, &naive)?;
-            // A clone and its origin change independently.
+            // A clone and its original change independently.
             let (mut copy, mut naive_copy) = (map.clone(), naive);
             change(&mut map, &mut naive, &second);
             change(&mut copy, &mut naive_copy, &third);

@@ -1,4 +1,4 @@
-//! One mapping of a file, or of memory without a file.
+//! A mapping of a file, or of memory without a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::map::Ranged;
 
 /// A build id: a hash of a program or library that its linker wrote, 1 to 20 bytes.
 ///
-/// Some linkers write longer ones. Recordings have their first 20 bytes, and so has this.
+/// Some linkers write longer ids. Recordings keep the first 20 bytes, and so does this type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BuildId {
     len: u8,
@@ -16,8 +16,8 @@ pub struct BuildId {
 }
 
 impl BuildId {
-    /// Returns the id of the first 20 of these bytes. `None` for no bytes, and for zeros, which the kernel writes if it could
-    /// not read a build id.
+    /// Creates an id from the first 20 bytes. Returns `None` for no bytes, and for zeros, which the
+    /// kernel writes if it could not read a build id.
     pub fn new(id: &[u8]) -> Option<Self> {
         let mut bytes = [0; 20];
         let id = id.get(..20).unwrap_or(id);
@@ -28,7 +28,7 @@ impl BuildId {
         Some(Self { len: u8::try_from(id.len()).ok()?, bytes })
     }
 
-    /// Returns the bytes.
+    /// Returns the 1 to 20 bytes of the id.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
     }
@@ -46,7 +46,7 @@ impl fmt::Debug for BuildId {
     }
 }
 
-/// The device and inode of a mapped file, as the kernel names them.
+/// The device and inode of a mapped file, as the kernel reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inode {
     /// Major device number.
@@ -55,13 +55,13 @@ pub struct Inode {
     pub minor: u32,
     /// Inode number.
     pub inode: u64,
-    /// Generation of the inode, which differs for two files that had its number one after the other.
+    /// Generation of the inode, which changes when the file system reuses an inode number.
     pub generation: u64,
 }
 
 /// A mapped file with its path and identity, or memory with the kernel's name for it.
 ///
-/// Mappings of one record share it: a clone copies a pointer.
+/// Mappings from one record share it; a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MappedObject {
     path: Arc<[u8]>,
@@ -69,20 +69,20 @@ pub struct MappedObject {
     inode: Option<Inode>,
 }
 
-/// The kind of mapped memory, from the name that the kernel gives it.
+/// The kind of mapped memory, derived from the name that the kernel reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
     /// A file with a path.
     File,
-    /// Memory without a file: `//anon`, `/dev/zero`, huge pages and System V shared memory. Compilers at run time
-    /// write code here.
+    /// Memory without a file: `//anon`, `/dev/zero`, huge pages and System V shared memory. JIT
+    /// compilers write code here.
     Anonymous,
     /// `[heap]`.
     Heap,
     /// `[stack]`.
     Stack,
-    /// `[vdso]`: functions of the kernel that run in user space.
+    /// `[vdso]`: kernel code that runs in user space.
     Vdso,
     /// `/memfd:NAME`: a file without a path.
     Memfd,
@@ -91,7 +91,8 @@ pub enum ObjectKind {
 }
 
 impl MappedObject {
-    /// Makes an object with this path and no identity, such as of a line in `/proc/PID/maps`.
+    /// Creates an object with a path and no identity, for example from a line of a process's `maps`
+    /// file.
     pub fn new(path: &[u8]) -> Self {
         Self { path: path.into(), build_id: None, inode: None }
     }
@@ -103,42 +104,44 @@ impl MappedObject {
         self
     }
 
-    /// Sets the build id.
+    /// Sets the build id, which [`AddressSpaces::build_id`](crate::AddressSpaces::build_id) prefers
+    /// to all others.
     #[must_use]
     pub fn with_build_id(mut self, build_id: BuildId) -> Self {
         self.build_id = Some(build_id);
         self
     }
 
-    /// Returns the path as the mapping process saw it, or the kernel's name such as `//anon`; raw bytes, not UTF-8.
-    /// Without the suffix ` (deleted)`: see [`is_deleted`](Self::is_deleted).
+    /// Returns the path in the mount namespace of the process, or the kernel's name such as
+    /// `//anon`, in raw bytes. The suffix ` (deleted)` is removed: see
+    /// [`is_deleted`](Self::is_deleted).
     pub fn path(&self) -> &[u8] {
         self.path.strip_suffix(DELETED).unwrap_or(&self.path)
     }
 
-    /// Returns whether the path was gone when the file was mapped.
+    /// Returns true if the path was already deleted when the record was written.
     pub fn is_deleted(&self) -> bool {
         self.path.ends_with(DELETED)
     }
 
-    /// Returns the build id in the record, for events with the flag `build_id`.
+    /// Returns the build id in the record, which events with the flag `build_id` have.
     pub fn build_id(&self) -> Option<BuildId> {
         self.build_id
     }
 
-    /// Returns the device and inode in the record: of MMAP2 without a build id, for memory with a file.
+    /// Returns the device and inode in the record: MMAP2 without a build id has them for files.
     pub fn inode(&self) -> Option<Inode> {
         self.inode
     }
 
-    /// Returns whether it is a jitdump file: `jit-PID.dump`.
+    /// Returns true for a jitdump file: `jit-PID.dump`.
     pub(super) fn is_jitdump(&self) -> bool {
         let name = self.path().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
         let pid = name.strip_prefix(b"jit-").and_then(|rest| rest.strip_suffix(b".dump"));
         pid.is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
     }
 
-    /// Returns the kind by the name.
+    /// Returns the kind, derived from the name.
     pub fn kind(&self) -> ObjectKind {
         match self.path() {
             b"//anon" | b"/anon_hugepage" | b"/dev/zero" | b"" => ObjectKind::Anonymous,
@@ -166,11 +169,11 @@ impl fmt::Debug for MappedObject {
 
 const DELETED: &[u8] = b" (deleted)";
 
-/// A range of addresses with what is mapped there.
+/// A range of addresses and what is mapped there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     start: u64,
-    /// Exclusive.
+    /// End address, exclusive.
     end: u64,
     file_offset: u64,
     is_executable: bool,
@@ -178,8 +181,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Makes an executable mapping of an object, from this offset in its file on. A range that ends before its start is
-    /// empty.
+    /// Creates an executable mapping of an object, starting at an offset in its file in bytes. A
+    /// range that ends before its start is empty.
     pub fn new(range: Range<u64>, file_offset: u64, object: MappedObject) -> Self {
         let end = range.end.max(range.start);
         Self { start: range.start, end, file_offset, is_executable: true, object }
@@ -197,29 +200,31 @@ impl Mapping {
         self.start
     }
 
-    /// Returns the address after the last one.
+    /// Returns the end address, exclusive.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns whether it is where the kernel puts the mappings of 32-bit programs, and no others unless they ask for it.
+    /// Returns true if it is in the address space of 32-bit programs. 64-bit programs only map
+    /// there on request.
     pub(crate) fn is_below_4_gib(&self) -> bool {
         self.end <= 1 << 32
     }
 
-    /// Returns whether the memory was mapped executable.
+    /// Returns true if the memory was mapped executable.
     pub fn is_executable(&self) -> bool {
         self.is_executable
     }
 
-    /// Returns what is mapped.
+    /// Returns the mapped object.
     pub fn object(&self) -> &MappedObject {
         &self.object
     }
 
     /// Returns the offset in the file, in bytes, of an address in this mapping.
     ///
-    /// It is the offset of the file, not the address in the program's symbol table: those differ by segment.
+    /// This is a file offset, not an address in the program's symbol table. The difference varies
+    /// by segment.
     pub fn offset_of(&self, addr: u64) -> u64 {
         addr.wrapping_sub(self.start).wrapping_add(self.file_offset)
     }

@@ -1,4 +1,4 @@
-//! Which mapping an address belonged to, at the time of a sample.
+//! Address spaces over time: which mapping an address belonged to when a sample was taken.
 
 mod kernel;
 mod key;
@@ -24,41 +24,48 @@ use crate::generations::Generations;
 use self::kernel::Kernel;
 use self::map::RangeMap;
 
-/// The mappings of all processes and of the kernel, according to the records up to now.
+/// The mappings of all processes and of the kernel, according to the records so far.
 ///
-/// Feed it with all records in the order of time ([`update`](Self::update)) and ask for the addresses of each sample
-/// when it comes: ids of processes are used again, programs exec, and libraries are mapped over others. The kernel writes
-/// no record for munmap(2): a mapping stays until another covers it, or its process execs or exits.
+/// Pass all records in time order to [`update`](Self::update), and look up the addresses of each
+/// sample before the next record, because process ids are reused, programs exec, and libraries are
+/// mapped over others. The kernel writes no record for munmap(2), so that a mapping stays until
+/// another covers it, or its process execs or exits.
 ///
-/// Its memory is linear in the processes and threads that live and in the records of their mappings: a process shares with its
-/// parent what both have since the fork. Of those that exited, the last names of threads stay (at most 1024). The paths of control groups stay, because the kernel writes no record of their removal.
+/// Memory is linear in the number of living processes and threads and of the records of their
+/// mappings. A process shares with its parent the mappings that both have since the fork. After
+/// their exit, only the names of the last threads are kept (at most 1024). The paths of control
+/// groups are kept forever, because the kernel writes no record of their removal.
 #[derive(Debug)]
 pub struct AddressSpaces {
     processes: HashMap<u32, Process>,
     threads: HashMap<u32, Thread>,
-    /// The names of the threads that exited last: the kernel takes samples of a thread after its `EXIT` record, until it
-    /// is switched out for the last time.
+    /// Names of the threads that exited last. The kernel still samples a thread after its `EXIT`
+    /// record, until its last context switch.
     exited: Generations<u32, Arc<[u8]>>,
     kernel: Kernel,
-    /// By the process that runs the guest.
+    /// Guest kernels, by the process that runs the guest.
     guest_kernels: HashMap<u32, Kernel>,
     cgroups: HashMap<u64, Box<[u8]>>,
     build_ids: HashMap<Box<[u8]>, BuildId>,
+    /// Latest time of a record, in ns of the recording's clock.
     newest: u64,
+    /// Number of records that changed something and were older than `newest`.
     late: u64,
-    /// The number of changes of mappings.
+    /// Number of mapping changes so far.
     versions: u64,
 }
 
 #[derive(Debug, Default)]
 struct Process {
-    /// A fork shares them, but for what one of the two maps afterwards.
+    /// Shared with the parent of a fork, except for later changes of either.
     mappings: RangeMap<Mapping>,
-    /// Equal versions have equal mappings; 0 has none.
+    /// Processes with equal versions have equal mappings; 0 means no mappings.
     version: u64,
-    /// Whether the records have all mappings: the process began during the recording, or a tool wrote what was there before.
+    /// True if the records have all mappings, because the process began during the recording or a
+    /// tool wrote synthetic records.
     is_whole: bool,
-    /// Those that appeared in records. More may run if the recording began after the process.
+    /// Threads that appeared in records. There can be more if the process began before the
+    /// recording.
     threads: HashSet<u32>,
     namespaces: Option<Arc<[NamespaceLink]>>,
     jitdump: Option<MappedObject>,
@@ -99,25 +106,26 @@ struct Thread {
     name: Option<Arc<[u8]>>,
 }
 
-/// The location of an address; returned by [`AddressSpaces::find`].
+/// The location of an address: returned by [`AddressSpaces::find`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Location<'a> {
-    /// In memory of a process.
+    /// In a mapping of a process.
     User(&'a Mapping),
-    /// In a symbol that the kernel added while it ran, such as a BPF program.
+    /// In a symbol that the kernel added at run time, such as a BPF program.
     KernelSymbol(&'a KernelSymbol),
-    /// In the kernel or a module. `None` if no record has their addresses: kallsyms of the same boot has.
+    /// In the kernel or a module. `None` if no record has their addresses; kallsyms of the same
+    /// boot has them.
     Kernel(Option<&'a Mapping>),
-    /// In the kernel of a guest, which only files of the guest can name.
+    /// In the kernel of a guest. Only files of the guest have its symbols.
     GuestKernel(Option<&'a Mapping>),
 }
 
 impl<'a> Location<'a> {
-    /// Returns the path of the mapped file, or the name of what the address is in, such as `[vdso]`, `[kernel.kallsyms]`
-    /// and the name of a BPF program: as the perf tool prints it. Raw bytes, not UTF-8.
+    /// Returns the path of the mapped file, or the name of the object as the perf tool prints it,
+    /// such as `[vdso]`, `[kernel.kallsyms]` or the name of a BPF program. Raw bytes.
     pub fn path(self) -> &'a [u8] {
-        // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
+        // The record of the kernel's text appends its reference symbol: `[kernel.kallsyms]_text`.
         let of_kernel = |mapping: Option<&'a Mapping>, kernel: &'static [u8]| {
             let path = mapping.map_or(kernel, |mapping| mapping.object().path());
             if path.starts_with(kernel) { kernel } else { path }
@@ -135,16 +143,17 @@ impl<'a> Location<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unlocated {
-    /// No record names the process: it began before the recording, which has no synthetic records of it.
+    /// No record names the process: it began before the recording, which has no synthetic records
+    /// for it.
     UnknownProcess,
-    /// The process is known, and nothing is mapped at the address. Callchains have such addresses where code uses the register of
-    /// the frame pointer for something else.
+    /// The process is known, but nothing is mapped at the address. Callchains have such addresses
+    /// where code uses the frame pointer register for other values.
     Unmapped,
-    /// The address is one of a hypervisor.
+    /// The address is in a hypervisor.
     Hypervisor,
     /// The address is in user space of a guest.
     GuestUser,
-    /// The mode of the CPU, which the sample or a callchain marker gives, is unknown.
+    /// The CPU mode from the sample or from a callchain marker is unknown.
     UnknownMode(CpuMode),
 }
 
@@ -168,8 +177,8 @@ impl fmt::Display for Unlocated {
 
 impl std::error::Error for Unlocated {}
 
-/// Names of threads that are kept after their exit, at least: more than threads that end at one time. Each CPU runs one,
-/// and others that were preempted wait.
+/// Minimum number of thread names to keep after exit. It must exceed the number of threads that are
+/// exiting at once: one on each CPU, and those that were preempted.
 const MAX_EXITED: usize = 512;
 
 impl Default for AddressSpaces {
@@ -179,7 +188,7 @@ impl Default for AddressSpaces {
 }
 
 impl AddressSpaces {
-    /// Makes it without any process.
+    /// Creates address spaces without processes.
     pub fn new() -> Self {
         Self {
             processes: HashMap::new(),
@@ -195,9 +204,10 @@ impl AddressSpaces {
         }
     }
 
-    /// Applies one record. Pass all records, in the order of time: samples only move the time on.
+    /// Applies a record. Pass all records in time order; samples only advance the time.
     ///
-    /// Records that a tool wrote about what was there before the recording have the time 0, and count like others.
+    /// Synthetic records, which a tool wrote about the time before the recording, have the time 0
+    /// and are treated like others.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         let is_late = self.move_time(record.time());
         let is_before = record.time().unwrap_or(0) == 0;
@@ -227,15 +237,16 @@ impl AddressSpaces {
             Record::Cgroup(cgroup) => {
                 self.cgroups.insert(cgroup.id(), cgroup.path().into());
             }
-            // TEXT_POKE changes instructions, and no name or range. The rest does not concern addresses.
+            // TEXT_POKE changes instructions but no name or range. The other records do not concern
+            // addresses.
             _ => return,
         }
         self.late += u64::from(is_late);
     }
 
-    /// Returns whether `time` is before an earlier record's.
+    /// Advances the time. Returns true if an earlier record had a later time.
     fn move_time(&mut self, time: Option<u64>) -> bool {
-        // What a tool wrote about the time before the recording has the time 0.
+        // Synthetic records have the time 0.
         let Some(time) = time.filter(|&time| time != 0) else { return false };
         let is_late = time < self.newest;
         self.newest = self.newest.max(time);
@@ -261,14 +272,14 @@ impl AddressSpaces {
         }
     }
 
-    /// Returns the process of a living thread, which both begin to be known here if no earlier record named them.
+    /// Returns the process of a living thread. Adds both if no earlier record named them.
     fn process_of(&mut self, pid: u32, tid: u32) -> &mut Process {
         self.thread_of(pid, tid);
         self.processes.entry(pid).or_default()
     }
 
     fn thread_of(&mut self, pid: u32, tid: u32) -> &mut Thread {
-        // The id of a thread whose exit was lost, and that another process has now.
+        // Another process has the thread id now, so that the exit of the old thread was lost.
         if self.threads.get(&tid).is_some_and(|thread| thread.pid != pid) {
             self.end_thread(tid);
         }
@@ -279,7 +290,8 @@ impl AddressSpaces {
     fn name_thread<L: Layout>(&mut self, comm: &Comm<'_, L>) {
         let (pid, tid) = (comm.pid(), comm.tid());
         if comm.exec() {
-            // The other threads are gone, and nothing is mapped yet: the new program's mappings follow.
+            // An exec ends the other threads and unmaps everything. Records of the new mappings
+            // follow.
             let others = self.processes.get(&pid).map_or_else(Vec::new, |process| {
                 process.threads.iter().copied().filter(|&other| other != tid).collect()
             });
@@ -296,7 +308,7 @@ impl AddressSpaces {
     fn fork<L: Layout>(&mut self, fork: &Fork<'_, L>) {
         let (pid, tid) = (fork.pid(), fork.tid());
         if pid != fork.ppid() {
-            // The tasks that had the ids are dead, even if their exit was lost.
+            // Earlier tasks with these ids are dead, even if their exit records were lost.
             self.end_thread(tid);
             self.end_process(pid);
             let is_copy = !fork.misc().contains(Misc::FORK_EXEC);
@@ -316,7 +328,7 @@ impl AddressSpaces {
         self.thread_of(pid, tid).name = name;
     }
 
-    /// Forgets a thread, and its process with the last one.
+    /// Removes a thread. The last thread takes its process with it.
     fn end_thread(&mut self, tid: u32) -> Option<Thread> {
         let thread = self.threads.remove(&tid)?;
         if let Some(process) = self.processes.get_mut(&thread.pid) {
@@ -335,8 +347,8 @@ impl AddressSpaces {
         }
     }
 
-    /// Forgets the processes for which `is_alive` returns `false`: those whose exit records were lost, so that a program that
-    /// runs for long does not keep them.
+    /// Removes the processes for which `is_alive` returns `false`. Long-running programs call this
+    /// to drop processes whose exit records were lost.
     pub fn retain_processes(&mut self, mut is_alive: impl FnMut(u32) -> bool) {
         let dead: Vec<u32> = self.processes.keys().copied().filter(|&pid| !is_alive(pid)).collect();
         for pid in dead {
@@ -349,29 +361,31 @@ impl AddressSpaces {
         self.process_of(record.pid(), record.tid()).namespaces = Some(links);
     }
 
-    /// Adds the build id of a file that mappings name by its path: from the records or the feature section `BUILD_ID`
-    /// of a `perf.data` file. A build id in the mapping's own record comes first.
+    /// Sets the build id of the file at a path, from the records or the feature section `BUILD_ID`
+    /// of a `perf.data` file. A build id in the mapping's own record has precedence.
     pub fn add_build_id(&mut self, path: &[u8], id: BuildId) {
         self.build_ids.insert(path.into(), id);
     }
 
-    /// Returns the build id of a mapped object: from its record, or from [`add_build_id`](Self::add_build_id).
+    /// Returns the build id of a mapped object: from its record, or from
+    /// [`add_build_id`](Self::add_build_id).
     pub fn build_id(&self, object: &MappedObject) -> Option<BuildId> {
-        // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
+        // The record of the kernel's text appends its reference symbol: `[kernel.kallsyms]_text`.
         let path = object.path();
         let name = path.strip_prefix(b"[").and_then(|name| name.iter().position(|&byte| byte == b']'));
         let path = name.and_then(|len| path.get(..len + 2)).unwrap_or(path);
         object.build_id().or_else(|| self.build_ids.get(path).copied())
     }
 
-    /// Returns where an address of a process lies now.
+    /// Returns the current location of an address of a process.
     ///
-    /// `mode` is the [`cpu_mode`](Misc::cpu_mode) of the sample, or of the last context marker before the address in
-    /// a callchain.
+    /// `mode` is the [`cpu_mode`](Misc::cpu_mode) of the sample, or in a callchain the mode of the
+    /// last context marker before the address.
     ///
     /// # Errors
     ///
-    /// Why the address has no location.
+    /// Returns [`Unlocated`]: the process is unknown, nothing is mapped at the address, or it
+    /// belongs to a hypervisor, to user space of a guest, or to an unknown mode.
     pub fn find(&self, pid: u32, mode: CpuMode, addr: u64) -> Result<Location<'_>, Unlocated> {
         match mode {
             CpuMode::USER => {
@@ -383,7 +397,7 @@ impl AddressSpaces {
                 None => Location::Kernel(self.kernel.mapping(addr)),
             }),
             CpuMode::GUEST_KERNEL => {
-                // The perf tool writes the only guest's kernel with the process 0.
+                // The perf tool records the kernel of a single guest with process id 0.
                 let kernel = self.guest_kernels.get(&pid).or_else(|| self.guest_kernels.get(&0));
                 Ok(Location::GuestKernel(kernel.and_then(|kernel| kernel.mapping(addr))))
             }
@@ -393,17 +407,19 @@ impl AddressSpaces {
         }
     }
 
-    /// Returns whether an address in user space can be one of code: it is in executable memory, or the records do not have all
-    /// mappings of the process. They do if it began during the recording, or if the tool wrote what it had mapped before.
+    /// Returns true if an address in user space may be code: it is in executable memory, or the
+    /// records do not have all mappings of the process. They have all if the process began during
+    /// the recording, or if a tool wrote synthetic records for it.
     pub fn may_be_code(&self, pid: u32, addr: u64) -> bool {
         self.processes.get(&pid).is_none_or(|process| {
-            // An event may record no mappings at all.
+            // Known for certain only if there are mappings at all, because an event may record
+            // none.
             let is_known = process.is_whole && process.mappings.len() > 0;
             !is_known || process.mappings.get(addr).is_some_and(Mapping::is_executable)
         })
     }
 
-    /// Returns the mappings of a process, by address; none if it is unknown.
+    /// Iterates over the mappings of a process by address; empty if the process is unknown.
     pub fn mappings(&self, pid: u32) -> impl Iterator<Item = &Mapping> {
         self.processes.get(&pid).into_iter().flat_map(|process| process.mappings.iter())
     }
@@ -414,40 +430,42 @@ impl AddressSpaces {
         self.processes.get(&pid)?.mappings.last()
     }
 
-    /// Returns the mapping of the kernel's own text, without modules, if a record has it.
+    /// Returns the mapping of the kernel's text, without modules, if a record has it.
     pub fn kernel_text(&self) -> Option<&Mapping> {
         self.kernel.text()
     }
 
-    /// Returns the jitdump file of a process: a runtime maps the file in which it writes the functions that it compiles.
+    /// Returns the jitdump file of a process, which a JIT runtime maps once to announce it.
     pub fn jitdump(&self, pid: u32) -> Option<&MappedObject> {
         self.processes.get(&pid)?.jitdump.as_ref()
     }
 
-    /// Returns all mappings of a process as they are now.
+    /// Returns the current mappings of a process.
     #[cfg(feature = "names")]
     pub(crate) fn process_mappings(&self, pid: u32) -> Option<ProcessMappings> {
         let process = self.processes.get(&pid)?;
         Some(ProcessMappings { version: process.version, mappings: process.mappings.clone() })
     }
 
-    /// Returns a number for the mappings of a process, which changes when they change; `None` if the process is unknown.
+    /// Returns a version of the mappings of a process, which changes with every change; `None` if
+    /// the process is unknown.
     ///
-    /// For who keeps something that was made from [`mappings`](Self::mappings). Processes with the same number have the
-    /// same mappings: those after a fork.
+    /// Use it to invalidate data derived from [`mappings`](Self::mappings). Processes with equal
+    /// versions have equal mappings, for example after a fork.
     pub fn mappings_version(&self, pid: u32) -> Option<u64> {
         self.processes.get(&pid).map(|process| process.version)
     }
 
-    /// Returns a number for the addresses of the kernel, its modules and its symbols, which changes when they change.
+    /// Returns a version of the addresses of the kernel, its modules and its symbols, which changes
+    /// with every change.
     pub fn kernel_version(&self) -> u64 {
         self.kernel.version()
     }
 
-    /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.
+    /// Returns the name of a thread, at most 15 raw bytes.
     ///
-    /// At least the last 512 threads keep their names after their exit, because the kernel takes samples of a thread
-    /// while it exits.
+    /// Names stay available for at least the last 512 threads that exited, because the kernel
+    /// samples threads while they exit.
     pub fn thread_name(&self, tid: u32) -> Option<&[u8]> {
         match self.threads.get(&tid) {
             Some(thread) => thread.name.as_deref(),
@@ -455,30 +473,31 @@ impl AddressSpaces {
         }
     }
 
-    /// Returns the namespaces of a process, in the order of [`NamespaceIndex`](perf_abi::NamespaceIndex), if a
-    /// record has them. If its threads differ, they are the last ones that a thread changed to.
+    /// Returns the namespaces of a process in the order of
+    /// [`NamespaceIndex`](perf_abi::NamespaceIndex), if a record has them. If its threads differ,
+    /// the latest change of any thread is returned.
     pub fn namespaces(&self, pid: u32) -> Option<&[NamespaceLink]> {
         self.processes.get(&pid)?.namespaces.as_deref()
     }
 
-    /// Returns the path of a control group by the id in samples; raw bytes, not UTF-8.
+    /// Returns the path of a control group in raw bytes, by the id in samples.
     pub fn cgroup(&self, id: u64) -> Option<&[u8]> {
         self.cgroups.get(&id).map(|path| &**path)
     }
 
-    /// Returns the id of the loaded BPF program with these instructions.
+    /// Returns the id of the loaded BPF program with this tag.
     pub fn bpf_program_id(&self, tag: [u8; 8]) -> Option<u32> {
         self.kernel.bpf_id(tag)
     }
 
-    /// Returns how many records that change something came after a record of a later time. Answers in between were
-    /// given without them.
+    /// Returns the number of effective records that were older than an earlier record. Lookups
+    /// between the two did not see them.
     pub fn late_records(&self) -> u64 {
         self.late
     }
 
-    /// Returns the number of processes, threads and mappings that are held, for who watches the memory. Processes that
-    /// share their mappings since a fork count each.
+    /// Returns the numbers of processes, threads and mappings in memory. Mappings that processes
+    /// share since a fork count once per process.
     pub fn counts(&self) -> SpaceCounts {
         SpaceCounts {
             processes: self.processes.len(),
@@ -488,7 +507,7 @@ impl AddressSpaces {
     }
 }
 
-/// The contents of an [`AddressSpaces`] in numbers.
+/// Sizes of an [`AddressSpaces`]: returned by [`AddressSpaces::counts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceCounts {

@@ -1,4 +1,4 @@
-//! The objects that a recording maps, and those that its addresses are in.
+//! The objects that a recording maps, and which of them its addresses hit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,32 +20,32 @@ pub struct RecordedObject {
 }
 
 impl RecordedObject {
-    /// Returns a process that has it mapped, for `FileFinder::find`: the first that used it.
+    /// Returns the process that used the object first, for `FileFinder::find`.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Returns a mapping of it, for `FileFinder::find`.
+    /// Returns a mapping of the object, for `FileFinder::find`.
     pub fn mapping(&self) -> &Mapping {
         &self.mapping
     }
 
-    /// Returns what is mapped: its path or name.
+    /// Returns the path and identity of the object.
     pub fn object(&self) -> &MappedObject {
         self.mapping.object()
     }
 
-    /// Returns its build id, of its record or of [`AddressSpaces::add_build_id`].
+    /// Returns the build id from the object's record or from [`AddressSpaces::add_build_id`].
     pub fn build_id(&self) -> Option<BuildId> {
         self.build_id
     }
 
-    /// Returns whether it is the kernel or one of its modules.
+    /// Returns true for the kernel and its modules.
     pub fn is_kernel(&self) -> bool {
         self.is_kernel
     }
 
-    /// Returns whether an address of a sample is in it, or may be: see [`RecordedObjects`].
+    /// Returns true if an address of a sample is or may be in the object: see [`RecordedObjects`].
     pub fn is_used(&self) -> bool {
         self.is_used
     }
@@ -53,12 +53,14 @@ impl RecordedObject {
 
 /// Collects the objects of a recording: the files that another machine needs to name its addresses.
 ///
-/// An object is used if a sample's instruction, callchain, branch or data address is in it. The stack of a sample with
-/// registers and a copy of the stack is not unwound, because that needs the files: each number in the registers and
-/// the copy that is an address of executable memory counts, so that all frames are covered, and rarely some more. In a
-/// recording with hardware traces (`AUX`), all executable objects count.
+/// An object is used if a sample's instruction, callchain, branch or data address is in it. Samples
+/// with registers and a copy of the stack are not unwound, because unwinding needs the files.
+/// Instead, each value in the registers or the copy that is an address in executable memory counts,
+/// which covers all frames and rarely more. In a recording with hardware traces (`AUX`), all
+/// executable objects count.
 ///
-/// Its memory is linear in the objects. Build ids may be added to the address spaces at any time.
+/// Memory is linear in the number of objects. Build ids can be added to the address spaces at any
+/// time.
 ///
 /// ```
 /// use perf_decode::{Layout, Record};
@@ -91,26 +93,26 @@ impl RecordedObject {
 #[derive(Debug, Default)]
 pub struct RecordedObjects {
     objects: Vec<RecordedObject>,
-    /// Indices of `objects`.
+    /// Indices into `objects`.
     by_key: HashMap<FileKey, usize>,
-    /// Mappings that were marked as used already, by the version of the process's mappings and the first address: most
-    /// addresses are in one of them. The kernel has the version 0.
+    /// Mappings that are already marked as used, by the version of the process's mappings and the
+    /// first address. A shortcut for most addresses. The kernel has version 0.
     marked: HashSet<(u64, u64)>,
     has_traces: bool,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     stack: Stack,
 }
 
-/// Mappings that are kept as marked. A recording of processes that come and go has more, and marks some again.
+/// Maximum size of `marked`. When it is exceeded, the shortcut starts over.
 const MAX_MARKED: usize = 1 << 16;
 
 impl RecordedObjects {
-    /// Starts without any.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies one record, after [`AddressSpaces::update`] was called with it.
+    /// Applies a record. Call [`AddressSpaces::update`] with it first.
     pub fn update<L: Layout>(&mut self, spaces: &AddressSpaces, record: &Record<'_, L>) {
         match record {
             Record::Mmap(mmap) => self.map(spaces, mmap.misc().cpu_mode(), mmap.pid(), mmap.addr()),
@@ -127,8 +129,8 @@ impl RecordedObjects {
         }
     }
 
-    /// Returns the objects in the order of their names, each once: those with equal build ids, or without one with equal
-    /// inodes, are one. `spaces` has the build ids that were added since.
+    /// Returns the objects ordered by name. Objects with equal build ids, or without build ids but
+    /// with equal inodes, are merged. `spaces` provides build ids that were added later.
     pub fn into_objects(self, spaces: &AddressSpaces) -> Vec<RecordedObject> {
         let mut objects = Vec::<RecordedObject>::with_capacity(self.objects.len());
         let mut by_key = HashMap::new();
@@ -138,7 +140,7 @@ impl RecordedObjects {
             let key = FileKey::new(object.pid, &object.mapping, object.build_id);
             let index = *by_key.entry(key).or_insert(objects.len());
             match objects.get_mut(index) {
-                // A name that samples are in is the likeliest to be there still.
+                // Prefer the name that samples hit, because it is the most likely to exist still.
                 Some(known) if object.is_used && !known.is_used => *known = object,
                 Some(_) => {}
                 None => objects.push(object),
@@ -151,14 +153,14 @@ impl RecordedObjects {
         objects
     }
 
-    /// Adds the object of a record, which is mapped now.
+    /// Adds the object of a record that was just mapped.
     fn map(&mut self, spaces: &AddressSpaces, mode: CpuMode, pid: u32, start: u64) {
         match spaces.find(pid, mode, start) {
             Ok(Location::User(mapping)) => {
                 self.index_of(spaces, pid, mapping, false);
             }
             Ok(Location::Kernel(Some(mapping))) => {
-                // Another module may have the address of one that was marked.
+                // Another module may have taken the address of a marked one.
                 self.marked.clear();
                 self.index_of(spaces, pid, mapping, true);
             }
@@ -188,10 +190,10 @@ impl RecordedObjects {
         self.use_stack_copy(spaces, pid, sample);
     }
 
-    /// Marks the executable mappings that a register or a word of the stack's copy points into.
+    /// Marks the executable mappings that a register or a word of the stack copy points into.
     fn use_stack_copy<L: Layout>(&mut self, spaces: &AddressSpaces, pid: u32, sample: &Sample<'_, L>) {
         let (Some(registers), Some(copy)) = (sample.regs_user(), sample.stack_user()) else { return };
-        // Those that are marked are left out, so that most copies are not looked at.
+        // Skip objects that are already used, so that most copies need no scan.
         let is_new = |mapping: &&Mapping| {
             let key = FileKey::new(pid, mapping, spaces.build_id(mapping.object()));
             let index = self.by_key.get(&key);
@@ -210,7 +212,8 @@ impl RecordedObjects {
             if rest.is_empty() {
                 return;
             }
-            // A return address may be the first one after the mapping, as of a call that never returns.
+            // The return address of a call that never returns can be the first address after the
+            // mapping.
             let is_in = |mapping: &Mapping| (mapping.start()..=mapping.end()).contains(&value);
             if let Some(at) = rest.iter().position(is_in) {
                 let mapping = rest.swap_remove(at);
@@ -229,7 +232,7 @@ impl RecordedObjects {
             }
             Ok(Location::Kernel(Some(mapping))) if self.is_first((0, mapping.start())) => {
                 self.mark(spaces, pid, mapping, true);
-                // Its list of symbols has the symbols of modules, too.
+                // The kernel's symbol list contains the symbols of its modules, too.
                 if let Some(text) = spaces.kernel_text() {
                     self.mark(spaces, pid, text, true);
                 }
@@ -238,7 +241,7 @@ impl RecordedObjects {
         }
     }
 
-    /// Returns whether a mapping was not marked lately.
+    /// Returns true if a mapping is not yet in `marked`.
     fn is_first(&mut self, mapping: (u64, u64)) -> bool {
         if self.marked.len() >= MAX_MARKED {
             self.marked.clear();
@@ -253,7 +256,7 @@ impl RecordedObjects {
         }
     }
 
-    /// Returns the index of an object, which is added if it is new.
+    /// Returns the index of an object, adding it if necessary.
     fn index_of(&mut self, spaces: &AddressSpaces, pid: u32, mapping: &Mapping, is_kernel: bool) -> usize {
         let build_id = spaces.build_id(mapping.object());
         let key = FileKey::new(pid, mapping, build_id);
@@ -270,8 +273,8 @@ impl RecordedObjects {
     }
 }
 
-/// Returns the mode of an address that a record has without it: the kernel is in the upper half on the architectures that
-/// sample branches.
+/// Guesses the mode of an address without one: on architectures that sample branches, the kernel is
+/// in the upper half.
 fn mode_of(address: u64) -> CpuMode {
     if address >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL }
 }
@@ -338,7 +341,7 @@ mod tests {
     fn objects_of_samples_and_callchains_are_used() {
         let mut recording = Recording::new(SampleType::CALLCHAIN);
         let (kernel, user) = (perf_abi::CallchainContext::KERNEL.0, perf_abi::CallchainContext::USER.0);
-        // The return address after the last call of /lib/b is the first one after it.
+        // The return address of the last call in /lib/b is the first address after it.
         let chain = [kernel, KERNEL + 0x10010, user, 0x1010, 0x4000];
         recording.sample(CpuMode::KERNEL, KERNEL + 0x10010, |sample| sample.callchain(&chain));
         assert_eq!(recording.used(), ["/bin/a", "/lib/b", "[kernel.kallsyms]_text", "[veth]"]);
@@ -371,7 +374,7 @@ mod tests {
             sample.regs_user(RegsAbi::ABI_64.0, &[0x1000, 0]).stack_user(&words, words.len() as u64)
         });
         assert_eq!(recording.used(), ["/bin/a", "/lib/b"]);
-        // 32-bit programs have words of half the length.
+        // 32-bit programs push words of half the length.
         let mut recording = Recording::new(SampleType::REGS_USER | SampleType::STACK_USER);
         let words = [0x3010_u32, 0x5010].map(u32::to_ne_bytes).concat();
         recording.sample(CpuMode::USER, 0x9000, |sample| {
@@ -396,7 +399,7 @@ mod tests {
         recording.map(CpuMode::USER, 8, 0x3000, "/other/b");
         recording.sample(CpuMode::USER, 0x3000, |sample| sample);
         let id = BuildId::new(&[1; 20]).expect("an id");
-        // The feature section may be read after the records.
+        // Build ids from the feature section may come after the records.
         recording.spaces.add_build_id(b"/bin/a", BuildId::new(&[2; 20]).expect("an id"));
         recording.spaces.add_build_id(b"/lib/b", id);
         recording.spaces.add_build_id(b"/other/b", id);

@@ -14,7 +14,7 @@ const ATTR: Attr = Attr::software(Software::DUMMY)
     .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::BUILD_ID));
 static LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 
-/// A record that changes what is mapped.
+/// A record that changes mappings.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Map { pid: u32, tid: u32, start: u64, len: u64, file_offset: u64, name: &'static str },
@@ -63,7 +63,7 @@ impl Change {
     }
 }
 
-/// The naive model: the list of all changes, searched backward.
+/// The naive model: a list of all changes, searched backward.
 struct History<'a>(&'a [Change]);
 
 impl<'a> History<'a> {
@@ -83,7 +83,8 @@ impl<'a> History<'a> {
             {
                 Some(pid)
             }
-            // An exec ends the other threads, and a new process those of the one that had its id.
+            // An exec ends the other threads; a new process ends all threads of the previous
+            // process with its id.
             Change::Comm { pid, is_exec: true, .. } => before.process_of(tid).filter(|&other| other != pid),
             Change::Fork { pid, ppid, .. } if pid != ppid => {
                 before.process_of(tid).filter(|&other| other != pid)
@@ -111,7 +112,7 @@ impl<'a> History<'a> {
                 return Err(Unlocated::Unmapped);
             }
             Change::Fork { pid: child, ppid, is_exec, tid, .. } if child == pid && ppid != pid => {
-                // The parent is gone if it had only the thread whose id the child has now.
+                // If the child takes over the id of the parent's only thread, the parent is gone.
                 let parent_lives =
                     TASKS.clone().any(|task| task != tid && before.process_of(task) == Some(ppid));
                 if is_exec || !parent_lives {
@@ -121,7 +122,7 @@ impl<'a> History<'a> {
             }
             _ => before.find(pid, addr),
         };
-        // It lives now, even if the process that had the id before does not.
+        // The process lives now, even if the previous one with this id does not.
         found.or(Err(Unlocated::Unmapped))
     }
 }
@@ -219,9 +220,9 @@ fn version_changes_with_the_mappings_and_is_shared_after_a_fork() {
 fn address_is_no_code_only_in_a_process_whose_mappings_are_all_known() {
     let map = |pid, start| mmap(CpuMode::USER, pid, pid, [start, 0x1000, 0], "/bin/a");
     let mut spaces = AddressSpaces::new();
-    // A tool writes what was there before without a time.
+    // Synthetic records have no time.
     update(&mut spaces, map(1, 0x1000), 0);
-    // A library of a process of which nothing else is known, as of other users.
+    // A library of a process without other records, such as a process of another user.
     update(&mut spaces, map(2, 0x1000), 10);
     for (pid, ppid) in [(3, 1), (4, 2)] {
         fork(pid, ppid).apply(&mut spaces);
@@ -298,7 +299,7 @@ fn forks_that_map_something_share_the_rest_with_their_parent() {
     for process in spaces.processes.values() {
         process.mappings.add_nodes(&mut nodes);
     }
-    // The path to one leaf for each process: a copy of all would be 250 nodes and more.
+    // Each process needs the path to one leaf. Full copies would take at least 250 nodes.
     assert!(nodes.len() < 6 * forks as usize, "{} nodes", nodes.len());
     assert_eq!((path(&spaces, 1, 0x2000), path(&spaces, 2, 0x2000)), ("/bin/a".into(), "/lib/b".into()));
     assert_eq!(path(&spaces, 2, 0x3000), "/bin/a");
@@ -385,7 +386,7 @@ fn program_id_follows_from_the_tag_in_the_symbols_name() {
     };
     let tag = symbol.bpf_tag().expect("a tag");
     assert_eq!(spaces.bpf_program_id(tag), Some(41));
-    // The same program again, before the first one goes.
+    // The same program is loaded again before the first one is unloaded.
     update(&mut spaces, bpf_event(BpfEventType::PROG_LOAD, 42), 0);
     update(&mut spaces, bpf_event(BpfEventType::PROG_UNLOAD, 41), 0);
     assert_eq!(spaces.bpf_program_id(tag), Some(42));
@@ -444,7 +445,7 @@ fn only_a_change_after_a_later_record_is_late() {
     assert_eq!(spaces.late_records(), 0);
     update(&mut spaces, record(), 9);
     assert_eq!(spaces.late_records(), 1);
-    // A record that changes nothing moves the time, and is not counted itself.
+    // A record that changes nothing advances the time but is not counted.
     let lost = |time| (RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[0, 1]), time);
     for (builder, time) in [lost(20), lost(5)] {
         update(&mut spaces, builder, time);
@@ -524,7 +525,7 @@ fn namespaces_and_control_groups_are_those_of_the_last_record() {
         update(&mut spaces, namespaces(inode), 0);
         assert_eq!(spaces.namespaces(1), Some(&links(inode)[..]));
     }
-    // A child has them too.
+    // A child inherits them.
     fork(2, 1).apply(&mut spaces);
     assert_eq!(spaces.namespaces(2), Some(&links(67)[..]));
     update(&mut spaces, RecordBuilder::new(RecordType::CGROUP, Misc::empty()).u64(5).string(b"/a.slice"), 0);

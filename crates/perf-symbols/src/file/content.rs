@@ -5,16 +5,16 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
-/// The contents, in a file or in memory.
+/// The contents of a file, on disk or in memory.
 ///
-/// Nothing is mapped, so a file that shrinks while it is read is an error, and no signal.
+/// The file is not mapped, so that truncation while it is read is an error, not a signal.
 pub(super) enum Content {
     File {
         file: File,
-        /// When it was opened.
+        /// Taken when the file was opened.
         identity: Identity,
     },
-    /// Of a file that was closed: it can no longer be read.
+    /// A closed file, which can no longer be read.
     #[cfg_attr(
         not(any(feature = "names", feature = "unwind")),
         allow(dead_code, reason = "others close none")
@@ -23,7 +23,7 @@ pub(super) enum Content {
     Memory(Arc<[u8]>),
 }
 
-/// Distinguishes two files, and a file from its contents before it was written again.
+/// Distinguishes files, and versions of the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) dev: u64,
@@ -49,7 +49,7 @@ fn closed() -> io::Error {
 }
 
 impl Content {
-    /// `None` for memory.
+    /// Returns `None` for memory.
     pub(super) fn identity(&self) -> Option<Identity> {
         match self {
             Self::File { identity, .. } | Self::Closed(identity) => Some(*identity),
@@ -57,7 +57,7 @@ impl Content {
         }
     }
 
-    /// Returns whether the open file was not written since it was opened.
+    /// Returns true if the open file was not written since it was opened.
     pub(super) fn is_unchanged(&self) -> bool {
         match self {
             Self::File { file, identity } => {
@@ -68,7 +68,7 @@ impl Content {
         }
     }
 
-    /// Returns the number of bytes now.
+    /// Returns the current length in bytes.
     pub(super) fn len(&self) -> io::Result<u64> {
         match self {
             Self::File { file, .. } => Ok(file.metadata()?.len()),
@@ -77,7 +77,7 @@ impl Content {
         }
     }
 
-    /// Reads up to as many bytes as there are; 0 at the end.
+    /// Reads as many bytes as available, up to the length of the buffer; 0 at the end.
     pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         match self {
             Self::File { file, .. } => file.read_at(buffer, at),
@@ -107,7 +107,8 @@ impl Content {
     }
 }
 
-/// A position in the contents, without the position that all users of a file share.
+/// A reader with its own position, because all users of a file share the position of its
+/// descriptor.
 pub(super) struct Reader<'a> {
     pub(super) content: &'a Content,
     pub(super) at: u64,

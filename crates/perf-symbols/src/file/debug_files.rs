@@ -1,4 +1,4 @@
-//! The separate file with the debug information of a program.
+//! Finds the separate debug information of a program.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,11 +8,11 @@ use super::elf::ObjectFile;
 use super::finder::{FileFinder, folder_and_name};
 use crate::BuildId;
 
-/// Bytes of a file whose checksum is computed. The debug information of a browser has some 4 GB.
+/// Maximum length in bytes of a file to checksum. The debug information of a browser has some 4 GB.
 const MAX_CHECKSUM: u64 = 8 << 30;
 
 impl FileFinder {
-    /// Returns the separate file with the debug information of a file that has none itself.
+    /// Returns the separate debug information of a file that contains none.
     pub(super) fn debug_file(&self, object: &ObjectFile) -> Option<ObjectFile> {
         if object.section_addresses(".debug_info").is_some() {
             return None;
@@ -47,7 +47,8 @@ impl FileFinder {
     fn debug_file_by_link(&self, object: &ObjectFile) -> Option<ObjectFile> {
         let link = object.debug_link()?;
         let name = OsStr::from_bytes(&link.name);
-        // Of /bin/ls, the package has /usr/lib/debug/usr/bin/ls.debug.
+        // The debug file of /bin/ls is /usr/lib/debug/usr/bin/ls.debug, so that links must be
+        // resolved.
         let path = object.canonical_path();
         let folder = path.parent()?;
         let beside = [folder.join(name), folder.join(".debug").join(name)];

@@ -1,4 +1,5 @@
-//! The parts of debug information that are in other files: what several files share, and the parts of split ones.
+//! Finds parts of debug information in other files: supplementary files and split debug
+//! information.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,11 +9,11 @@ use super::elf::ObjectFile;
 use super::finder::FileFinder;
 
 impl FileFinder {
-    /// Returns the file that has what several debug files share, which `dwz -m` makes.
+    /// Returns the supplementary file (`dwz -m`), which several debug files share.
     pub(crate) fn supplementary_file(&self, file: &ObjectFile) -> Option<ObjectFile> {
         let link = file.alt_link()?;
         let path = Path::new(OsStr::from_bytes(&link.path));
-        // An absolute path is in the folder of symfs, too.
+        // An absolute path is relative to symfs, too.
         let path = match (&self.symfs, path.strip_prefix("/")) {
             (Some(symfs), Ok(relative)) => symfs.join(relative),
             _ => file.path().parent()?.join(path),
@@ -21,8 +22,8 @@ impl FileFinder {
         by_path.or_else(|| self.debug_file_by_id(link.build_id))
     }
 
-    /// Opens the candidates for the part of the split debug information that one compilation wrote: at its path, and beside
-    /// the program. The reader compares its number.
+    /// Opens the candidates for the split debug information of a compilation unit: at its recorded
+    /// path, and next to the program. The caller compares the id.
     pub(crate) fn split_files<'a>(
         &'a self,
         program: &'a ObjectFile,
@@ -36,14 +37,14 @@ impl FileFinder {
             _ => path,
         };
         let beside = program.path().parent().zip(name.file_name()).map(|(folder, name)| folder.join(name));
-        // A relative one is not below the folder in which this program runs.
+        // Skip a relative path: it is not relative to the working directory of this process.
         let absolute = Some(path).filter(|path| path.is_absolute());
         absolute.into_iter().chain(beside).filter_map(|path| program.open_beside(path).ok())
     }
 }
 
 impl ObjectFile {
-    /// Opens the package of the split debug information of a program: of `/bin/a`, `/bin/a.dwp`.
+    /// Opens the package of the split debug information of a program: `/bin/a.dwp` for `/bin/a`.
     pub(crate) fn package(&self) -> Option<Self> {
         let mut path = self.path().to_owned().into_os_string();
         path.push(".dwp");

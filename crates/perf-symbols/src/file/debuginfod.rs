@@ -1,4 +1,4 @@
-//! Files by their build id from debuginfod servers.
+//! Downloads files by their build id from debuginfod servers.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -11,10 +11,12 @@ use ureq::Agent;
 
 use crate::BuildId;
 
-/// Fetches files that are nowhere on this machine from debuginfod servers, into the cache that other clients use, too.
+/// Downloads files that are not on this machine from debuginfod servers, into the cache that other
+/// clients use, too.
 ///
-/// Only what a [`FileFinder`](crate::FileFinder) looks for is asked for: the program of a mapping, and the debug information of
-/// one that has none. Each is asked for once. Protocol: `debuginfod(8)`.
+/// Requests only what a [`FileFinder`](crate::FileFinder) needs: the program of a mapping, and the
+/// debug information of a program without any. Each file is requested once. Protocol:
+/// `debuginfod(8)`.
 ///
 /// ```no_run
 /// use perf_symbols::{Debuginfod, FileFinder};
@@ -31,19 +33,20 @@ pub struct Debuginfod {
     cache: Option<PathBuf>,
     max_bytes: u64,
     timeout: Duration,
-    /// Names of files that were asked for.
+    /// Names of files that were already requested.
     asked: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Debuginfod {
-    /// Takes the servers in the environment variable `DEBUGINFOD_URLS`, separated by spaces. `None` without any.
+    /// Uses the servers in the environment variable `DEBUGINFOD_URLS`, separated by spaces. Returns
+    /// `None` if it names none.
     pub fn from_env() -> Option<Self> {
         let urls = std::env::var("DEBUGINFOD_URLS").ok()?;
         let urls: Vec<_> = urls.split_whitespace().map(str::to_owned).collect();
         (!urls.is_empty()).then(|| Self::new(urls))
     }
 
-    /// Takes these servers, which are asked in order: `https://host/`.
+    /// Uses these servers in order, such as `https://host/`.
     pub fn new(urls: impl IntoIterator<Item = String>) -> Self {
         Self {
             urls: urls.into_iter().collect(),
@@ -54,21 +57,21 @@ impl Debuginfod {
         }
     }
 
-    /// Puts files into this folder; without it, into the cache of other clients.
+    /// Stores files in this folder; by default in the cache of other clients.
     #[must_use]
     pub fn with_cache(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache = Some(folder.into());
         self
     }
 
-    /// Rejects larger files; the limit is 512 MiB by default.
+    /// Rejects larger files. The limit is 512 MiB by default.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Waits for this time for one file; 90 s by default.
+    /// Sets the timeout for a file, 90 s by default.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -79,8 +82,9 @@ impl Debuginfod {
         self.cache.as_deref()
     }
 
-    /// Fetches a file of a kind, `executable` or `debuginfo`, into the first cache. Returns its path, or the server and the
-    /// reason for each that failed; none for servers that do not have it.
+    /// Downloads a file of a kind, `executable` or `debuginfo`, into the first cache. Returns its
+    /// path, or the servers that failed with their reasons. Servers that lack the file are not
+    /// failures.
     pub(super) fn fetch(
         &self,
         id: BuildId,
@@ -107,7 +111,7 @@ impl Debuginfod {
         Err(failures)
     }
 
-    /// Writes a new file, which has its name when it is whole.
+    /// Writes a temporary file and renames it when it is complete.
     fn download(&self, agent: &Agent, url: &str, path: &Path) -> Result<(), ureq::Error> {
         let mut response = agent.get(url).call()?;
         let len = response.body().content_length().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! An ELF file: its build id, where its segments are loaded, and its sections.
+//! An ELF file: its build id, segments and sections.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -20,40 +20,40 @@ use super::section::Compression;
 use super::section::{MAX_SECTION, Section, SectionBytes};
 use crate::{BuildId, Mapping};
 
-/// Pages of any size that x86-64 and arm64 have for programs.
+/// Largest page size of programs on x86-64 and arm64.
 const LARGEST_PAGE: u64 = 64 << 10;
 
-/// An ELF file that is open: the file of a mapping, or of its debug information.
+/// An open ELF file: the file of a mapping, or its debug information.
 ///
-/// It reads by offset and maps nothing, so a file that shrinks while it is read is an error, and no signal.
+/// It is read by offset and not mapped, so that truncation while it is read is an error, not a
+/// signal.
 pub struct ObjectFile {
     place: Place,
     content: Content,
     headers: Arc<Headers>,
 }
 
-/// The path by which the file was opened.
 #[derive(Clone, Debug)]
 struct Place {
     path: PathBuf,
-    /// The start of the path that is the root of a process, in which links stay.
+    /// If set, the root of a process: a prefix of `path` that symbolic links cannot leave.
     root: Option<PathBuf>,
 }
 
-/// Why a file is no usable ELF file.
+/// Why a file cannot be used as an ELF file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElfError {
-    /// The file cannot be opened or read; the code of errno if the system has one.
+    /// The file cannot be opened or read.
     Io {
-        /// As std classifies it.
+        /// The kind of the I/O error.
         kind: io::ErrorKind,
-        /// The code of errno.
+        /// The errno, if the system reported one.
         errno: Option<i32>,
     },
     /// The path names a folder, device, pipe or socket.
     NotAFile,
-    /// The bytes are no ELF file, or damaged; what the parser expected.
+    /// The bytes are not an ELF file, or damaged: what the parser expected.
     Malformed(String),
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for ElfError {
 impl std::error::Error for ElfError {}
 
 impl ElfError {
-    /// Returns whether there is no file at the path.
+    /// Returns true if there is no file at the path.
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, Self::Io { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. })
     }
@@ -86,19 +86,18 @@ impl ElfError {
 impl ObjectFile {
     /// Opens an ELF file and reads its headers.
     ///
-    /// # Errors
-    ///
-    /// [`ElfError`]. Only a regular file is opened: no device, no pipe, and no file that the kernel makes while it is read.
+    /// Returns [`ElfError`] if the file cannot be read or is not ELF. Devices, pipes and files that
+    /// the kernel generates are refused: only regular files are opened.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ElfError> {
         Self::open_at(Place { path: path.into(), root: None })
     }
 
-    /// Opens a file at a path in the root of a process, in which links stay.
+    /// Opens a file in the root of a process. Symbolic links stay in that root.
     pub(super) fn open_in_root(root: PathBuf, relative: &Path) -> Result<Self, ElfError> {
         Self::open_at(Place { path: root.join(relative), root: Some(root) })
     }
 
-    /// Opens another file as the process that has this one sees it: in its root.
+    /// Opens another file in the root of the process that has this one.
     pub(super) fn open_beside(&self, mut path: PathBuf) -> Result<Self, ElfError> {
         let root = self.place.root.clone();
         if let Some(root) = root.as_ref().filter(|root| !path.starts_with(root)) {
@@ -107,7 +106,7 @@ impl ObjectFile {
         Self::open_at(Place { path, root })
     }
 
-    /// Returns the path, after links, as folders of debug information have it.
+    /// Returns the path with symbolic links resolved, as folders of debug information use it.
     pub(super) fn canonical_path(&self) -> PathBuf {
         let path = &self.place.path;
         match &self.place.root {
@@ -122,18 +121,20 @@ impl ObjectFile {
         Ok(Self { place, content, headers })
     }
 
-    /// Reads the headers of an ELF file in memory, such as `[vdso]`. `name` is its [`path`](Self::path).
+    /// Reads the headers of an ELF file in memory, such as `[vdso]`. `name` becomes its
+    /// [`path`](Self::path).
     ///
     /// # Errors
     ///
-    /// [`ElfError::Malformed`].
+    /// Returns [`ElfError::Malformed`] if the bytes are not an ELF file.
     pub fn from_memory(name: impl Into<PathBuf>, bytes: Arc<[u8]>) -> Result<Self, ElfError> {
         let content = Content::Memory(bytes);
         let headers = Arc::new(Headers::read(&content)?);
         Ok(Self { place: Place { path: name.into(), root: None }, content, headers })
     }
 
-    /// Closes the file. Its headers stay, so that addresses are found, but its sections cannot be read.
+    /// Closes the file. It keeps its headers, so that addresses can be translated, but sections
+    /// cannot be read.
     #[cfg(any(feature = "names", feature = "unwind"))]
     pub(crate) fn closed(self) -> Self {
         let content = match self.content {
@@ -143,7 +144,8 @@ impl ObjectFile {
         Self { content, ..self }
     }
 
-    /// Opens a file that was closed. `None` if its path is of another file by now, or it was written meanwhile.
+    /// Opens a closed file again. Returns `None` if another file is at its path now, or it was
+    /// written meanwhile.
     #[cfg(feature = "names")]
     pub(crate) fn reopened(&self) -> Option<Self> {
         let content = match &self.content {
@@ -153,7 +155,7 @@ impl ObjectFile {
         Some(Self { place: self.place.clone(), content, headers: self.headers.clone() })
     }
 
-    /// Returns the same file, closed.
+    /// Returns a closed copy.
     #[cfg(feature = "names")]
     pub(super) fn without_content(&self) -> Option<Self> {
         let content = Content::Closed(self.identity()?);
@@ -165,18 +167,17 @@ impl ObjectFile {
         &self.place.path
     }
 
-    /// Returns the build id, which most linkers write: the note `NT_GNU_BUILD_ID`.
+    /// Returns the build id from the note `NT_GNU_BUILD_ID`, which most linkers write.
     pub fn build_id(&self) -> Option<BuildId> {
         self.headers.build_id
     }
 
-    /// Returns the machine that the code is for: `e_machine`, 62 for x86-64, 183 for arm64.
+    /// Returns the machine that the code is for (`e_machine`): 62 for x86-64, 183 for arm64.
     pub fn machine(&self) -> u16 {
         self.headers.machine
     }
 
-    /// Returns the address in the file's symbol table at which a program begins; `None` if it
-    /// has none.
+    /// Returns the address of the program's entry point in the file's symbol table, if it has one.
     #[cfg(feature = "unwind")]
     pub(crate) fn entry_point(&self) -> Option<u64> {
         Some(self.headers.entry_point).filter(|address| *address != 0)
@@ -191,42 +192,41 @@ impl ObjectFile {
         self.headers.alt_link.as_ref()
     }
 
-    /// `None` for memory.
+    /// Returns `None` for memory.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.content.identity()
     }
 
-    /// Returns whether the contents are in memory, and have no path.
+    /// Returns true if the contents are in memory, without a file.
     pub fn is_memory(&self) -> bool {
         matches!(self.content, Content::Memory(_))
     }
 
-    /// Returns whether the open file was not written since it was opened. Another file at its path is no change: what is read
-    /// is still this one.
+    /// Returns true if the open file was not written since it was opened. Replacing the file at its
+    /// path is not a change, because this handle still reads the old one.
     pub fn is_unchanged(&self) -> bool {
         self.content.is_unchanged()
     }
 
-    /// Returns whether its addresses have 64 bits.
+    /// Returns true for ELF64.
     #[cfg(feature = "names")]
     pub(crate) fn is_64(&self) -> bool {
         self.headers.is_64
     }
 
-    /// Returns whether its numbers begin with the lowest byte.
     #[cfg(feature = "names")]
     pub(crate) fn is_little_endian(&self) -> bool {
         self.headers.endian == Endianness::Little
     }
 
-    /// Returns whether it was not linked yet, so that its debug information has no addresses.
+    /// Returns true if the file is not linked, so that its debug information has no addresses.
     #[cfg(feature = "names")]
     pub(crate) fn is_relocatable(&self) -> bool {
         self.headers.is_relocatable
     }
 
-    /// Returns whether the code is in the file: not so for files that hold debug information only. A kernel module has it in
-    /// a section, because it has no segments.
+    /// Returns true if the file contains code. Debug files do not. A kernel module has code in a
+    /// section, because it has no segments.
     pub fn has_code(&self) -> bool {
         let has_segment =
             self.headers.segments.iter().any(|segment| segment.is_executable && segment.file_len > 0);
@@ -234,10 +234,11 @@ impl ObjectFile {
         has_segment || self.headers.segments.is_empty() && has_section()
     }
 
-    /// Returns the address in the file's symbol table of an address in a mapping of this file, or of the file that this
-    /// one has the debug information of.
+    /// Translates an address in a mapping of this file, or of the program whose debug information
+    /// it has, to an address in the file's symbol table.
     ///
-    /// `None` if nothing of the file is loaded there: the padding of a page, or the mapping is of another file.
+    /// Returns `None` if no part of the file is loaded there: the address is in the padding of a
+    /// page, or in a mapping of another file.
     pub fn address_of(&self, mapping: &Mapping, addr: u64) -> Option<u64> {
         let offset = mapping.offset_of(addr);
         if let Some(segment) = self.segment_at(offset) {
@@ -246,8 +247,8 @@ impl ObjectFile {
         if self.has_code() {
             return None;
         }
-        // The linker's offsets are lost with the code. A mapping that is as long as the only executable segment begins
-        // with it.
+        // Debug files lose the file offsets of the code. A mapping as long as the only executable
+        // segment begins at that segment.
         let mut executable = self.headers.segments.iter().filter(|segment| segment.is_executable);
         let segment = executable.next().filter(|_| executable.next().is_none() && mapping.is_executable())?;
         let mut page = 4096;
@@ -262,11 +263,12 @@ impl ObjectFile {
         None
     }
 
-    /// Returns the address at which a mapping puts the address 0 of the file's symbol table: what is added to its
-    /// addresses. `None` if no part of the file is loaded by the mapping.
+    /// Returns the load bias: the value to add to addresses in the file's symbol table. Returns
+    /// `None` if the mapping loads no part of the file.
     pub fn base_of(&self, mapping: &Mapping) -> Option<u64> {
         let range = mapping.offset_of(mapping.start())..mapping.offset_of(mapping.end());
-        // A mapping is whole pages, so that it has the end of the segment before, too: that with the most bytes counts.
+        // A mapping has whole pages and can include the end of the previous segment. The largest
+        // overlap wins.
         let overlap = |segment: &Segment| {
             let end = range.end.min(segment.offset.saturating_add(segment.file_len));
             end.saturating_sub(range.start.max(segment.offset))
@@ -277,7 +279,7 @@ impl ObjectFile {
         Some(mapping.start().wrapping_sub(range.start).wrapping_add(most.offset).wrapping_sub(most.address))
     }
 
-    /// Returns the segment whose bytes are at an offset in the file; executable ones first.
+    /// Returns the segment that contains an offset in the file, preferably an executable one.
     fn segment_at(&self, offset: u64) -> Option<&Segment> {
         let has =
             |segment: &&Segment| offset.checked_sub(segment.offset).is_some_and(|at| at < segment.file_len);
@@ -285,22 +287,22 @@ impl ObjectFile {
         found.clone().find(|segment| segment.is_executable).or_else(|| found.next())
     }
 
-    /// Reads a section: its addresses in the file's symbol table, and its bytes, decompressed if they are compressed by zlib
-    /// or zstd.
+    /// Reads a section: its addresses in the file's symbol table, and its bytes. Sections
+    /// compressed by zlib or zstd are decompressed.
     ///
-    /// `None` if the file has no such section, or one without bytes.
+    /// Returns `None` if the file has no such section, or the section has no bytes.
     ///
     /// # Errors
     ///
-    /// [`ElfError`] if it cannot be read or decompressed, or has more than 1 GiB. To decompress needs the feature `names` or
-    /// `unwind`.
+    /// Returns [`ElfError`] if the section cannot be read or decompressed, or is larger than 1 GiB.
+    /// Decompression requires the feature `names` or `unwind`.
     pub fn section(&self, name: &str) -> Result<Option<SectionBytes>, ElfError> {
         let Some(section) = self.headers.section(name) else { return Ok(None) };
         let bytes = section.read(&self.content, MAX_SECTION)?;
         Ok(bytes.map(|bytes| SectionBytes { addresses: section.addresses(), bytes: bytes.into() }))
     }
 
-    /// Reads the bytes of a section, at most `limit`; empty if the file has none.
+    /// Reads up to `limit` bytes of a section; empty if the file lacks it.
     #[cfg(feature = "names")]
     pub(crate) fn section_bytes(&self, name: &str, limit: u64) -> Result<Vec<u8>, ElfError> {
         let section = self.headers.section(name).map(|section| section.read(&self.content, limit));
@@ -314,7 +316,8 @@ impl ObjectFile {
         Ok(bytes.map(|bytes| SectionBytes { addresses: section.addresses(), bytes: bytes.into() }))
     }
 
-    /// Reads a section in pieces of this number of bytes, the last one of fewer. `None` if the file has no such section.
+    /// Reads a section in pieces of `len` bytes; the last piece may be shorter. Returns `None` if
+    /// the file lacks the section.
     #[cfg(feature = "names")]
     pub(crate) fn read_pieces(
         &self,
@@ -324,7 +327,7 @@ impl ObjectFile {
     ) -> Result<Option<()>, ElfError> {
         let Some(section) = self.headers.section(name) else { return Ok(None) };
         if section.compression != Compression::None {
-            // Nobody compresses what is small and always needed.
+            // Symbol tables are usually not compressed, so that this case need not be fast.
             let bytes = section.read(&self.content, MAX_SECTION)?;
             bytes.unwrap_or_default().chunks(len.max(1)).for_each(piece);
             return Ok(Some(()));
@@ -344,33 +347,36 @@ impl ObjectFile {
         Ok(Some(()))
     }
 
-    /// Returns the name of the section that an address of the file's symbol table is in.
+    /// Returns the name of the section at an address of the file's symbol table.
     #[cfg(feature = "names")]
     pub(crate) fn section_name(&self, address: u64) -> Option<&[u8]> {
         let mut loaded = self.headers.sections.iter().filter(|section| section.address != 0);
         loaded.find(|section| section.addresses().contains(&address)).map(|section| &*section.name)
     }
 
-    /// Returns whether two addresses of the file's symbol table are in one section, or in none.
+    /// Returns true if two addresses of the file's symbol table are in the same section, or both in
+    /// none.
     #[cfg(feature = "names")]
     pub(crate) fn is_in_one_section(&self, first: u64, second: u64) -> bool {
         let loaded = self.headers.sections.iter().filter(|section| section.address != 0);
         loaded.map(Section::addresses).all(|range| range.contains(&first) == range.contains(&second))
     }
 
-    /// Returns whether the file has a section of this name with bytes.
+    /// Returns true if the file has a section of this name with bytes.
     #[cfg(feature = "names")]
     pub(crate) fn has_section(&self, name: &str) -> bool {
         self.headers.section(name).is_some_and(|section| section.in_file.is_some())
     }
 
-    /// Returns the bytes of the symbol tables after decompression, according to the headers.
+    /// Returns the size in bytes of the symbol tables after decompression, according to the
+    /// headers.
     #[cfg(feature = "names")]
     pub(crate) fn symbol_bytes(&self) -> u64 {
         self.bytes_of(|name| matches!(name, b".symtab" | b".strtab" | b".dynsym" | b".dynstr"))
     }
 
-    /// Returns the bytes of the sections of these names after decompression, according to the headers.
+    /// Returns the size in bytes of the chosen sections after decompression, according to the
+    /// headers.
     #[cfg(feature = "names")]
     pub(crate) fn bytes_of(&self, is_wanted: impl Fn(&[u8]) -> bool) -> u64 {
         let sections = self.headers.sections.iter().filter(|section| section.in_file.is_some());
@@ -378,7 +384,7 @@ impl ObjectFile {
         wanted.fold(0, |sum, section| sum.saturating_add(section.len))
     }
 
-    /// Returns the bytes of the headers, which a closed file keeps.
+    /// Returns the memory in bytes that the headers take, also after closing.
     #[cfg(feature = "names")]
     pub(crate) fn header_bytes(&self) -> usize {
         let headers = &self.headers;
@@ -386,7 +392,8 @@ impl ObjectFile {
         size_of::<Self>() + size_of_val(&*headers.segments) + size_of_val(&*headers.sections) + names
     }
 
-    /// Returns the text at an offset in a section of strings, without its NUL, if it has at most `limit` bytes.
+    /// Returns the NUL-terminated string at an offset in a string section, if it has at most
+    /// `limit` bytes.
     #[cfg(feature = "names")]
     pub(crate) fn string_at(&self, section: &str, offset: u64, limit: u64) -> Option<Vec<u8>> {
         let section =
@@ -395,7 +402,7 @@ impl ObjectFile {
         let mut rest = len.checked_sub(offset)?.min(limit + 1);
         let mut at = start.checked_add(offset)?;
         let mut text = Vec::new();
-        // Most names are short.
+        // Small pieces, because most names are short.
         while rest > 0 {
             let mut piece = [0; 128];
             let piece = piece.get_mut(..rest.min(128) as usize)?;
@@ -411,22 +418,22 @@ impl ObjectFile {
         None
     }
 
-    /// Returns the addresses of a section in the file's symbol table, without reading it.
+    /// Returns the addresses of a section in the file's symbol table without reading it.
     pub fn section_addresses(&self, name: &str) -> Option<Range<u64>> {
         self.headers.section(name).map(Section::addresses)
     }
 
-    /// Returns the number of bytes of the file now.
+    /// Returns the current length of the file in bytes.
     ///
     /// # Errors
     ///
-    /// The error of fstat(2).
+    /// Returns the error of fstat(2).
     pub fn size(&self) -> io::Result<u64> {
         self.content.len()
     }
 
-    /// Returns a reader of the bytes of the file, from the start on, for who copies it. It is read by offset, so several
-    /// readers do not disturb each other.
+    /// Returns a reader that copies the file from its start. It reads by offset, so that readers
+    /// are independent of each other.
     ///
     /// ```
     /// use std::io::Read;
@@ -446,7 +453,7 @@ impl ObjectFile {
     /// Reads the whole file in pieces.
     pub(super) fn read_all(&self, mut piece: impl FnMut(&[u8])) -> io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
-        // Up to its length now: a file that grows ends.
+        // Stop at the current length, because a file could grow while it is read.
         let mut reader = self.reader().take(self.size()?);
         loop {
             match reader.read(&mut buffer)? {

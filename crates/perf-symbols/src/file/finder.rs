@@ -1,4 +1,4 @@
-//! The places in which the files of mappings are looked for.
+//! Finds the files of mappings.
 
 #[cfg(feature = "names")]
 use std::ffi::OsStr;
@@ -22,17 +22,18 @@ use super::not_found::NotFound;
 use super::search::Search;
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
-/// Finds the files of mappings, and rejects those that are not what was mapped.
+/// Finds the files of mappings, and rejects files that differ from what was mapped.
 ///
-/// Candidates, in this order: the folder of [`with_symfs`](Self::with_symfs) if there is one; else the path in the root of
-/// the process, files that were deleted while they are mapped, and the path itself; then build-id caches of the perf tool,
-/// and caches of debuginfod clients. A candidate must have the build id of the mapping. If the mapping has none, device,
-/// inode and the time of the last change decide, as far as they are known: see [`Evidence`].
+/// Candidates are tried in this order. With [`with_symfs`](Self::with_symfs), the path in that
+/// folder; otherwise the path in the root of the process, deleted files that are still mapped, and
+/// the path itself. Then build-id caches of the perf tool, and caches of debuginfod clients. A
+/// candidate must have the build id of the mapping. If the mapping has no build id, the device, the
+/// inode and the time of the last change decide as far as they are known: see [`Evidence`].
 ///
 /// ```
 /// use perf_symbols::{BuildId, FileFinder, MappedObject, Mapping, NotFoundKind};
 ///
-/// // The files of a recording of another machine, unpacked by `tar -x -C /tmp/files`.
+/// // The files of a recording on another machine, unpacked by `tar -x -C /tmp/files`.
 /// let finder = FileFinder::remote().with_build_id_cache("/tmp/files");
 /// # let object = MappedObject::new(b"/bin/no-such-file");
 /// # let mapping = Mapping::new(0x1000..0x2000, 0, object).with_executable(true);
@@ -54,18 +55,19 @@ pub struct FileFinder {
     pub(super) recorded_until: Option<SystemTime>,
 }
 
-/// How it is known that a file is what was mapped.
+/// How a file was verified to be what was mapped.
 ///
-/// In order: the strongest is the least.
+/// Ordered: the strongest evidence is the smallest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// It has the build id of the mapping.
+    /// The file has the build id of the mapping.
     BuildId,
-    /// It has the device and inode of the mapping, and was not changed after the time that the finder was given.
+    /// The file has the device and inode of the mapping, and was not changed after
+    /// [`FileFinder::with_recorded_until`].
     Inode,
-    /// It is at the right path. The record names neither a build id nor an inode that can be compared: device numbers
-    /// of overlay and btrfs in records are not those of stat(2).
+    /// The file is at the right path. The record has neither a build id nor a comparable inode:
+    /// device numbers of overlay and btrfs in records differ from those of stat(2).
     Path,
 }
 
@@ -78,25 +80,26 @@ pub struct FoundFile {
 }
 
 impl FoundFile {
-    /// Returns the mapped file. If only its debug information was found, it is that.
+    /// Returns the mapped file, or its debug information if only that was found.
     pub fn object(&self) -> &ObjectFile {
         &self.object
     }
 
-    /// Returns the mapped file with its headers, closed.
+    /// Returns the mapped file, closed.
     #[cfg(feature = "unwind")]
     pub(crate) fn into_closed(self) -> ObjectFile {
         self.object.closed()
     }
 
-    /// Closes the files, whose headers stay.
+    /// Closes the files but keeps their headers.
     #[cfg(feature = "names")]
     pub(crate) fn closed(self) -> Self {
         let debug_file = self.debug_file.map(ObjectFile::closed);
         Self { object: self.object.closed(), debug_file, ..self }
     }
 
-    /// Opens the files again. `None` if the one with the symbols is another one by now, or was written meanwhile.
+    /// Opens the files again. Returns `None` if the file with the symbols was replaced or written
+    /// meanwhile.
     #[cfg(feature = "names")]
     pub(crate) fn reopened(&self) -> Option<Self> {
         let debug_file = match &self.debug_file {
@@ -105,7 +108,7 @@ impl FoundFile {
         };
         let object = match self.object.reopened() {
             Some(object) => object,
-            // Its headers and its path are enough beside the debug file.
+            // The headers and the path are enough if there is a debug file.
             None if debug_file.is_some() => self.object.without_content()?,
             None => return None,
         };
@@ -118,24 +121,25 @@ impl FoundFile {
         self.debug_file.as_ref().unwrap_or(&self.object)
     }
 
-    /// Returns how it is known that the file is what was mapped.
+    /// Returns how the file was verified.
     pub fn evidence(&self) -> Evidence {
         self.evidence
     }
 
-    /// Returns the separate file with the debug information, if there is one: it has the same build id, or the
-    /// checksum in the section `.gnu_debuglink`.
+    /// Returns the separate debug information, if any. It has the same build id, or the checksum in
+    /// the section `.gnu_debuglink`.
     pub fn debug_file(&self) -> Option<&ObjectFile> {
         self.debug_file.as_ref()
     }
 }
 
 impl FileFinder {
-    /// Makes a finder for a recording of this machine, since it was booted: paths are used, in the roots of processes
-    /// that live, and the code of `[vdso]` is that of this process.
+    /// Creates a finder for a recording of this machine since its last boot. It uses paths, also in
+    /// the roots of living processes, and reads `[vdso]` from its own process.
     ///
-    /// It looks into `~/.debug`, `/usr/lib/debug`, and the cache of the debuginfod client (`DEBUGINFOD_CACHE_PATH`,
-    /// `XDG_CACHE_HOME/debuginfod_client` or `~/.cache/debuginfod_client`).
+    /// It searches `~/.debug`, `/usr/lib/debug`, and the cache of the debuginfod client
+    /// (`DEBUGINFOD_CACHE_PATH`, `XDG_CACHE_HOME/debuginfod_client` or
+    /// `~/.cache/debuginfod_client`).
     pub fn local() -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = variable("HOME");
@@ -155,14 +159,15 @@ impl FileFinder {
         }
     }
 
-    /// Makes a finder for a recording of another machine, or of an earlier boot. As [`local`](Self::local), but a file at
-    /// the path is used only if it has the build id of the mapping.
+    /// Creates a finder for a recording of another machine, or of an earlier boot. It searches the
+    /// same places as [`local`](Self::local), but uses a file at the mapped path only if it has the
+    /// build id of the mapping.
     pub fn remote() -> Self {
         Self { is_local: false, ..Self::local() }
     }
 
-    /// Looks for paths in this folder, which has a copy of the root of the recorded system, and nowhere else. Debug
-    /// packages are looked for there, too.
+    /// Searches paths only in this folder, a copy of the root of the recorded system. Also searches
+    /// it for debug packages.
     #[must_use]
     pub fn with_symfs(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
@@ -171,29 +176,29 @@ impl FileFinder {
         self
     }
 
-    /// Looks into a build-id cache of the perf tool, before others: the form of `~/.debug` and of `perf archive`.
+    /// Searches a build-id cache of the perf tool first, laid out as `~/.debug` and `perf archive`.
     #[must_use]
     pub fn with_build_id_cache(mut self, folder: impl Into<PathBuf>) -> Self {
         self.build_id_caches.insert(0, folder.into());
         self
     }
 
-    /// Looks for separate debug information in this folder, before others: the form of `/usr/lib/debug`.
+    /// Searches this folder first for separate debug information, laid out as `/usr/lib/debug`.
     #[must_use]
     pub fn with_debug_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.debug_folders.insert(0, folder.into());
         self
     }
 
-    /// Looks into a cache of a debuginfod client, before others. Nothing is fetched.
+    /// Searches the cache of a debuginfod client first. Downloads nothing.
     #[must_use]
     pub fn with_debuginfod_cache(mut self, folder: impl Into<PathBuf>) -> Self {
         self.debuginfod_caches.insert(0, folder.into());
         self
     }
 
-    /// Fetches files that are nowhere else, by their build id. It takes as long as the servers do: use a
-    /// [`Symbolizer`](crate::Symbolizer) on a thread that may wait.
+    /// Downloads files that are not found elsewhere, by their build id. This takes as long as the
+    /// servers do: use a [`Symbolizer`](crate::Symbolizer) on a thread that may block.
     #[cfg(feature = "debuginfod")]
     #[must_use]
     pub fn with_debuginfod(mut self, servers: Debuginfod) -> Self {
@@ -204,24 +209,24 @@ impl FileFinder {
         self
     }
 
-    /// Rejects files without a build id that were changed after this time, when the recording ended.
+    /// Rejects files without a build id that changed after this time, the end of the recording.
     #[must_use]
     pub fn with_recorded_until(mut self, end: SystemTime) -> Self {
         self.recorded_until = Some(end);
         self
     }
 
-    /// Returns whether the recording is of this machine since it was booted.
+    /// Returns true if the recording is of this machine since its last boot.
     pub fn is_local(&self) -> bool {
         self.is_local
     }
 
-    /// Finds the file of a mapping of a process. `build_id` comes from
+    /// Finds the file of a mapping of a process. Take `build_id` from
     /// [`AddressSpaces::build_id`](crate::AddressSpaces::build_id).
     ///
     /// # Errors
     ///
-    /// [`NotFound`]: the reason, with the candidates that were rejected.
+    /// Returns [`NotFound`] with the reason and the rejected candidates.
     pub fn find(
         &self,
         pid: u32,
@@ -246,7 +251,7 @@ impl FileFinder {
         Ok(FoundFile { object, evidence, debug_file })
     }
 
-    /// Finds the separate debug information of a file that is known: by its build id or debug link.
+    /// Finds the separate debug information of a known file, by its build id or debug link.
     pub fn find_debug_file(&self, object: ObjectFile) -> FoundFile {
         let debug_file = self.debug_file(&object);
         FoundFile { object, evidence: Evidence::Path, debug_file }
@@ -269,14 +274,15 @@ impl FileFinder {
         }
     }
 
-    /// Finds the file of the kernel itself, `vmlinux`, with this build id: in `/boot`, `/lib/modules`, `/usr/lib/debug`, and
-    /// the caches. `release` is the kernel's, such as `6.12.1-amd64`, which the usual paths have.
+    /// Finds the kernel image `vmlinux` with this build id in `/boot`, `/lib/modules`,
+    /// `/usr/lib/debug`, and the caches. `release` is the kernel release, such as `6.12.1-amd64`,
+    /// which is part of the usual paths.
     ///
-    /// Names of the kernel's functions do not need it: see [`kallsyms`](Self::kallsyms).
+    /// Naming kernel functions does not need this file: see [`kallsyms`](Self::kallsyms).
     ///
     /// # Errors
     ///
-    /// [`NotFound`]: the reason, with the candidates that were rejected.
+    /// Returns [`NotFound`] with the reason and the rejected candidates.
     pub fn find_kernel(&self, release: &str, build_id: BuildId) -> Result<FoundFile, NotFound> {
         let object = MappedObject::new(b"[kernel.kallsyms]");
         let mut search = Search::new(self, &object, Some(build_id));
@@ -288,7 +294,7 @@ impl FileFinder {
             format!("usr/lib/debug/boot/vmlinux-{release}"),
             format!("usr/lib/debug/lib/modules/{release}/vmlinux"),
         ];
-        // A release with a folder would leave those that are searched.
+        // A release with a slash could name a path outside of these folders.
         let mut places = places.iter().filter(|_| !release.contains('/')).map(|place| root.join(place));
         let found = places.find_map(|path| search.try_path(path, Evidence::BuildId));
         let Some((file, evidence)) = found.or_else(|| search.try_caches()) else {
@@ -332,7 +338,8 @@ impl FileFinder {
     }
 }
 
-/// Returns the folder `.build-id/ab` and the name `cdef...` by which caches and packages file a build id.
+/// Returns the folder `.build-id/ab` and the name `cdef...` under which caches and packages store a
+/// build id.
 pub(super) fn folder_and_name(id: BuildId) -> (PathBuf, String) {
     let text = id.to_string();
     let (first, rest) = text.split_at(2);

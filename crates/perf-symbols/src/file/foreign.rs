@@ -1,7 +1,8 @@
-//! The one place that opens files which others may have written: programs, debug files, and the lists of runtimes.
+//! Opens files that other users may have written: programs, debug files, and the lists of runtimes.
 //!
-//! Such a path may lead to a pipe, whose open waits for a writer, to a device, whose open is an action, or to a file that the
-//! kernel makes while it is read, such as the pipe of the tracing system. None of them is opened.
+//! Such a path can lead to a pipe, where open(2) blocks until there is a writer; to a device, where
+//! opening has effects; or to a file that the kernel generates when it is read, such as the pipe of
+//! tracefs. All of these are refused.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -11,11 +12,11 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-/// The treatment of a path whose last name is a symbolic link.
+/// What to do if the last component of a path is a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Follow,
-    /// For names that anybody may take, such as those in `/tmp`.
+    /// For names that any user can create, such as in `/tmp`.
     #[cfg_attr(not(feature = "names"), allow(dead_code, reason = "only the files of runtimes have such"))]
     Refuse,
 }
@@ -33,7 +34,7 @@ pub(crate) fn open_in_root(root: &Path, path: &Path, last: LastLink) -> io::Resu
     let open = |flags| {
         let flags = flags | last.flags();
         match rustix::fs::openat2(&root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
-            // Linux before 5.6, or a filter of system calls that does not know it.
+            // Linux before 5.6, or a seccomp filter that does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&root, path, flags, Mode::empty()),
             other => other,
         }
@@ -41,9 +42,9 @@ pub(crate) fn open_in_root(root: &Path, path: &Path, last: LastLink) -> io::Resu
     open_place(open(PLACE)?, || Ok(open(WITHOUT_WAITING)?))
 }
 
-/// Finds what a path leads to, and opens nothing: neither waits for the writer of a pipe, nor wakes a device.
+/// Resolves a path without opening the file: this cannot block on a pipe or touch a device.
 const PLACE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-/// A pipe or a terminal that has taken the place of a file does not hold up the open.
+/// Does not block if a pipe or a terminal has replaced the file.
 const WITHOUT_WAITING: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -73,8 +74,8 @@ fn open_place(place: OwnedFd, again: impl FnOnce() -> io::Result<OwnedFd>) -> io
     }
 }
 
-/// File systems whose files are made when they are read: a read may wait, or take what another program was to read. Source:
-/// `linux/magic.h`.
+/// File systems that generate files when they are read: a read can block, or consume what another
+/// program should read. Source: `linux/magic.h`.
 const MADE_BY_THE_KERNEL: [u32; 11] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
@@ -89,7 +90,7 @@ const MADE_BY_THE_KERNEL: [u32; 11] = [
     0xde5e_81e4, // efivarfs
 ];
 
-/// Returns the metadata of an open file that can be read without effects.
+/// Returns the metadata of an open file if reading it has no effects.
 fn regular(file: &File) -> io::Result<Metadata> {
     let metadata = file.metadata()?;
     #[allow(trivial_numeric_casts, clippy::cast_sign_loss, clippy::unnecessary_cast)] // the type varies
@@ -101,7 +102,7 @@ fn regular(file: &File) -> io::Result<Metadata> {
     }
 }
 
-/// The path leads to something that is not opened.
+/// The path leads to a file that is refused.
 #[derive(Debug)]
 struct NotAFile;
 
@@ -128,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder that is removed at the end.
+    /// A folder that is removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -174,7 +175,7 @@ mod tests {
         }
         assert_eq!(kind(open(&at("missing"), LastLink::Follow)), Some(io::ErrorKind::NotFound));
         assert!(open(&at("file"), LastLink::Refuse).is_ok());
-        // The descriptor is one of the link.
+        // The descriptor refers to the link itself.
         assert_eq!(kind(open(&at("link"), LastLink::Refuse)), Some(io::ErrorKind::InvalidInput));
     }
 

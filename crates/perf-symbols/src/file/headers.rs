@@ -1,4 +1,4 @@
-//! The headers of an ELF file: segments, sections, notes and links, as `object` parses them.
+//! The headers of an ELF file: segments, sections, notes and links, as parsed by `object`.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -14,24 +14,25 @@ use super::elf::ElfError;
 use super::section::{Compression, Section};
 use crate::BuildId;
 
-/// Bytes of headers, notes and names of sections that are read of one file. Those of a program of 1 GB are below 1 MB.
+/// Maximum number of bytes of headers, notes and section names to read. A program of 1 GB has less
+/// than 1 MB.
 const MAX_HEADERS: u64 = 16 << 20;
-/// Bytes before the compressed ones of a section whose name begins with `.zdebug`: `ZLIB`, and the length as a number of 8
-/// bytes, the highest first.
+/// Length of the header in a `.zdebug` section: `ZLIB`, and the uncompressed length as a big-endian
+/// number of 8 bytes.
 const ZDEBUG_HEADER: u64 = 12;
 
-/// The part of the headers that an [`ObjectFile`](super::ObjectFile) keeps, also when it is closed.
+/// The headers that an [`ObjectFile`](super::ObjectFile) keeps, also when it is closed.
 #[cfg_attr(
     not(all(feature = "names", feature = "unwind")),
     allow(dead_code, reason = "not each feature needs all of them")
 )]
 pub(super) struct Headers {
     pub(super) machine: u16,
-    /// 0 without one.
+    /// 0 if there is none.
     pub(super) entry_point: u64,
     pub(super) is_64: bool,
     pub(super) endian: Endianness,
-    /// Before it is linked: its addresses are those of its sections.
+    /// Not linked yet, so that addresses are relative to sections.
     pub(super) is_relocatable: bool,
     pub(super) build_id: Option<BuildId>,
     pub(super) debug_link: Option<DebugLink>,
@@ -40,26 +41,27 @@ pub(super) struct Headers {
     pub(super) sections: Box<[Section]>,
 }
 
-/// A part of the file that is loaded.
+/// A loaded part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) address: u64,
     pub(super) offset: u64,
-    /// Bytes in the file; 0 in files that hold debug information only.
+    /// Length in the file in bytes; 0 in debug files.
     pub(super) file_len: u64,
+    /// Length in memory in bytes.
     pub(super) len: u64,
     pub(super) is_executable: bool,
 }
 
-/// The name and the checksum of the file that has the debug information: the section `.gnu_debuglink`.
+/// The name and the checksum of the debug file, from the section `.gnu_debuglink`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DebugLink {
-    /// A name without folder.
+    /// A file name without folder.
     pub(super) name: Box<[u8]>,
     pub(super) crc: u32,
 }
 
-/// The path and the build id of the file with what several debug files share, as `dwz -m` makes it: the section
+/// The path and the build id of the supplementary file (`dwz -m`), from the section
 /// `.gnu_debugaltlink`.
 #[cfg_attr(not(feature = "names"), allow(dead_code, reason = "only the reader of symbols needs it"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +71,7 @@ pub(super) struct AltLink {
     pub(super) build_id: BuildId,
 }
 
-/// Not a `From`, so that the version of `object` is no part of the public items.
+/// Not a `From`, so that the version of `object` stays private.
 fn malformed(error: object::Error) -> ElfError {
     ElfError::Malformed(error.to_string())
 }
@@ -102,7 +104,7 @@ impl Headers {
                     len: segment.p_memsz(endian).into(),
                     is_executable: segment.p_flags(endian).0 & elf::PF_X.0 != 0,
                 }),
-                // Damaged notes are like none: the file may still be the right one by its inode.
+                // Treat damaged notes as missing: the inode may still identify the file.
                 PT_NOTE if build_id.is_none() => {
                     build_id = segment
                         .notes(endian, source)
@@ -113,11 +115,12 @@ impl Headers {
                 _ => {}
             }
         }
-        // A program without section headers has all that is needed to be found.
+        // Section headers are optional: segments are enough to find the file.
         let table = header.sections(endian, source).unwrap_or_default();
         let mut sections = Vec::new();
         for section in table.iter() {
-            // Without a segment for them: kernel modules before they are loaded, and the files that `perf inject --jit` makes.
+            // Kernel modules and the files of `perf inject --jit` have note sections but no note
+            // segment.
             if build_id.is_none() && section.sh_type(endian) == elf::SHT_NOTE {
                 build_id =
                     section.notes(endian, source).ok().flatten().and_then(|notes| in_notes(notes, endian));
@@ -144,7 +147,7 @@ impl Headers {
     }
 }
 
-/// Returns an entry of the table of sections.
+/// Converts an entry of the section table.
 fn entry<'a, Elf>(
     name: &[u8],
     section: &'a Elf::SectionHeader,
@@ -184,13 +187,13 @@ where
             entry.len = u64::from_be_bytes(*size);
             entry.in_file = Some((offset + ZDEBUG_HEADER, len - ZDEBUG_HEADER));
         }
-        // Readers ask for it by the usual name.
+        // Readers look for the uncompressed name.
         entry.name = [b".debug_", rest].concat().into();
     }
     entry
 }
 
-/// Returns the build id among notes, up to a damaged one.
+/// Returns the build id among notes. Stops at a damaged note.
 pub(super) fn in_notes<Elf>(mut notes: NoteIterator<'_, Elf>, endian: Endianness) -> Option<BuildId>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -217,7 +220,7 @@ where
     let name = data.get(..len)?;
     let crc = data.get((len + 1).next_multiple_of(4)..)?.first_chunk::<4>()?;
     let crc = if endian == Endianness::Little { u32::from_le_bytes(*crc) } else { u32::from_be_bytes(*crc) };
-    // A name with a folder would leave the folders that are searched.
+    // A name with a slash could lead outside of the searched folders.
     (!name.is_empty() && !name.contains(&b'/')).then(|| DebugLink { name: name.into(), crc })
 }
 
@@ -236,9 +239,10 @@ where
     (!path.is_empty()).then(|| AltLink { path: path.into(), build_id })
 }
 
-/// The contents as `object` reads them, up to a number of bytes in all.
+/// The contents as `object` reads them, limited in total bytes.
 struct Source<'a> {
     cache: ReadCache<At<'a>>,
+    /// Number of bytes that may still be read.
     rest: Cell<u64>,
 }
 

@@ -1,9 +1,9 @@
-//! ELF files that are made byte by byte, for tests.
+//! Builds ELF files for tests.
 
-/// A segment: address, offset, bytes in the file, and whether it is executable.
+/// A segment: address, offset, length in the file, and whether it is executable.
 pub(crate) type Load = (u64, u64, u64, bool);
 
-/// Returns an ELF file of x86-64 with these segments and a build id.
+/// Returns an x86-64 ELF file with these segments and a build id.
 pub(crate) fn elf(loads: &[Load], id: &[u8]) -> Vec<u8> {
     let headers = 64 + 56 * (loads.len() + 1);
     let note = [&[4, 0, 0, 0, id.len() as u8, 0, 0, 0, 3, 0, 0, 0][..], b"GNU\0", id].concat();
@@ -35,22 +35,22 @@ pub(crate) fn elf(loads: &[Load], id: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Adds three sections without names to a file: of nothing, of names, and of these bytes. The first one has the number of
-/// sections.
+/// Adds three nameless sections to a file: null, names, and the given bytes. The first one has the
+/// number of sections.
 pub(crate) fn with_section(mut bytes: Vec<u8>, count: u64, offset: u64, len: u64) -> Vec<u8> {
     let table = bytes.len() as u64;
     bytes[40..48].copy_from_slice(&table.to_le_bytes());
     let words = |words: [u64; 8]| words.map(u64::to_le_bytes).concat();
     bytes.extend(words([0, 0, 0, 0, count, 0, 0, 0]));
-    // The names, type 3: the zeros after the magic number.
+    // The names (type 3) are the zeros after the magic number.
     bytes[62] = 1;
     bytes.extend(words([3 << 32, 0, 0, 8, 8, 0, 0, 0]));
-    // Name 0 and type 1: bytes of the program. Flags, address, offset, size.
+    // Name 0 and type 1 (PROGBITS); then flags, address, offset, size.
     bytes.extend(words([1 << 32, 0, 0x1000, offset, len, 0, 0, 0]));
     bytes
 }
 
-/// Returns an open file with one section of a name and bytes.
+/// Returns an open file with one section of this name and these bytes.
 #[cfg(feature = "names")]
 pub(crate) fn with_bytes(name: &str, section: &[u8]) -> super::ObjectFile {
     let mut file = elf(&[], &[1]);
@@ -61,7 +61,7 @@ pub(crate) fn with_bytes(name: &str, section: &[u8]) -> super::ObjectFile {
     file.extend([0, 0]);
     let table = file.len() as u64;
     file[40..48].copy_from_slice(&table.to_le_bytes());
-    // Size and number of headers, and the one of the names.
+    // Size and number of section headers, and the index of the names.
     file[58..64].copy_from_slice(&[64, 0, 3, 0, 1, 0]);
     let words = |words: [u64; 8]| words.map(u64::to_le_bytes).concat();
     file.extend(words([0; 8]));

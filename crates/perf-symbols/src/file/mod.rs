@@ -1,4 +1,4 @@
-//! The right file of a mapping.
+//! Finds and verifies the file of a mapping.
 
 mod content;
 mod debug_files;

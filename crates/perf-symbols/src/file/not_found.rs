@@ -1,4 +1,4 @@
-//! Why no file of a mapping was found.
+//! Why the file of a mapping was not found.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::elf::ElfError;
 use crate::{BuildId, MappedObject, ObjectKind};
 
-/// Why no candidate is the file of a mapping: returned by [`FileFinder::find`](crate::FileFinder::find).
+/// Why no candidate is the file of a mapping: returned by
+/// [`FileFinder::find`](crate::FileFinder::find).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
     kind: NotFoundKind,
@@ -15,24 +16,24 @@ pub struct NotFound {
     rejected: Vec<(PathBuf, Rejection)>,
 }
 
-/// The kinds of [`NotFound`], to count them.
+/// The kind of a [`NotFound`]. A key for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NotFoundKind {
     /// The mapping has no file, such as `//anon` or `[heap]`. Code there was written at run time.
     NoFile,
-    /// A file is at the path, and it is another one, or was changed after the recording.
+    /// The file at the path is a different one, or was changed after the recording.
     Replaced,
-    /// The permission to open a candidate is missing.
+    /// A candidate cannot be opened for lack of permission.
     Denied,
-    /// A file is at the path, and it is no ELF file, or damaged.
+    /// The file at the path is damaged or not ELF.
     Malformed,
-    /// There is no file at the path, and no copy of it.
+    /// There is no file at the path and no copy of it.
     Missing,
 }
 
 impl NotFoundKind {
-    /// Returns the reason as text.
+    /// Returns the reason as lower-case text without a remedy.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoFile => "memory without a file",
@@ -48,33 +49,34 @@ impl NotFoundKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// It cannot be used.
+    /// The candidate cannot be read as ELF.
     Elf(ElfError),
-    /// It has another build id, or none.
+    /// The candidate has a different build id, or none.
     BuildId {
         /// The build id of the mapping.
         expected: BuildId,
         /// The build id of the candidate.
         found: Option<BuildId>,
     },
-    /// It is another file on the same device.
+    /// The candidate is another file on the same device.
     Inode {
         /// The inode in the record.
         expected: u64,
         /// The inode of the candidate.
         found: u64,
     },
-    /// It was changed after the recording.
+    /// The candidate was changed after the recording.
     Modified {
-        /// When the recording ended, in seconds since 1970.
+        /// End of the recording, in seconds since 1970.
         recorded: u64,
-        /// When the candidate was last changed, in seconds since 1970.
+        /// Last change of the candidate, in seconds since 1970.
         modified: u64,
     },
-    /// A server was asked for it, and failed; its message.
+    /// A download failed with this message.
     Download(String),
-    /// It may be another file: the mapping has no build id or inode to compare, and the same path leads to different
-    /// files on another machine, in another root, and by the links of a process that has the id now.
+    /// The candidate may be another file, because the mapping has no build id or inode to compare.
+    /// The same path can lead to different files on another machine, in another root, or through
+    /// the links of a process that reuses the id.
     Unverified,
 }
 
@@ -99,22 +101,22 @@ impl fmt::Display for Rejection {
 }
 
 impl NotFound {
-    /// Returns the reason, to count it.
+    /// Returns the kind, for counting.
     pub fn kind(&self) -> NotFoundKind {
         self.kind
     }
 
-    /// Returns what is mapped.
+    /// Returns the mapped object.
     pub fn object(&self) -> &MappedObject {
         &self.object
     }
 
-    /// Returns the candidates that exist, each with the reason why it was rejected.
+    /// Returns the candidates that exist, with the reasons why they were rejected.
     pub fn rejected(&self) -> impl Iterator<Item = (&Path, &Rejection)> {
         self.rejected.iter().map(|(path, rejection)| (path.as_path(), rejection))
     }
 
-    /// The mapping has no file.
+    /// Returns the reason for a mapping without a file.
     pub(super) fn no_file(object: &MappedObject) -> Self {
         Self { kind: NotFoundKind::NoFile, object: object.clone(), rejected: Vec::new() }
     }
@@ -141,7 +143,8 @@ impl fmt::Display for NotFound {
         f.write_str(match self.kind {
             NotFoundKind::NoFile => "; a runtime with a perf map or jitdump names its code",
             NotFoundKind::Replaced => "; give the old file by a build-id cache or symfs",
-            // It is in no folder of files: only its build id leads to a copy.
+            // The vdso is not stored in folders of files, so that only a build id can lead to a
+            // copy.
             _ if self.object.kind() == ObjectKind::Vdso => {
                 "; 32-bit programs and other kernels have another one, which a build-id cache can have"
             }

@@ -1,4 +1,4 @@
-//! One search for the file of a mapping: the candidates, and the checks that choose among them.
+//! The search for the file of a mapping: the candidates, and the checks that choose among them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,6 @@ use super::finder::{Evidence, FileFinder, folder_and_name};
 use super::not_found::{NotFound, Rejection};
 use crate::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
 
-/// One search, with the candidates that it rejected.
 pub(super) struct Search<'a> {
     finder: &'a FileFinder,
     object: &'a MappedObject,
@@ -23,12 +22,12 @@ impl<'a> Search<'a> {
         Self { finder, object, build_id, rejected: Vec::new() }
     }
 
-    /// Returns the reason for no file, with the candidates that were rejected.
+    /// Returns the reason for the failure, with the rejected candidates.
     pub(super) fn not_found(self) -> NotFound {
         NotFound::new(self.object, self.rejected)
     }
 
-    /// Tries the places of the mapped path, the likeliest first.
+    /// Tries the mapped path in several places, the most likely first.
     pub(super) fn try_paths(&mut self, pid: u32, mapping: &Mapping) -> Option<(ObjectFile, Evidence)> {
         let path = Path::new(OsStr::from_bytes(mapping.object().path()));
         let relative = path.strip_prefix("/").ok()?;
@@ -51,10 +50,10 @@ impl<'a> Search<'a> {
             (same.unwrap_or(file), evidence)
         };
         let in_root = in_root.map(here);
-        // Of files that were deleted or renamed, the kernel still has links. What they lead to now may not be what was
-        // mapped: a process of the same id, or another mapping at the same addresses.
+        // The kernel links to deleted and renamed files. The links may lead elsewhere by now, if
+        // the process id or the addresses were reused.
         let links = self.finder.map_files(pid, mapping).into_iter().chain([process.join("exe")]);
-        // Few users may follow them, which is no reason.
+        // Skip silently if this user may not follow them.
         let mut links = links.filter(|link| link.metadata().is_ok());
         let found = in_root.or_else(|| links.find_map(|path| self.try_path(path, Evidence::Inode)));
         // The path of a process in another root leads to other files here.
@@ -62,7 +61,7 @@ impl<'a> Search<'a> {
         found.or_else(|| self.try_path(path.to_owned(), least))
     }
 
-    /// Opens a candidate, and takes it if it is the file by at least this evidence.
+    /// Opens a candidate, and accepts it if the evidence is at least as strong as `least`.
     pub(super) fn try_path(&mut self, path: PathBuf, least: Evidence) -> Option<(ObjectFile, Evidence)> {
         self.try_file(ObjectFile::open(&path), path, least)
     }
@@ -75,7 +74,7 @@ impl<'a> Search<'a> {
     ) -> Option<(ObjectFile, Evidence)> {
         match opened {
             Ok(file) => self.check(file, least),
-            // A missing one is no candidate.
+            // A missing file is not a candidate.
             Err(error) if error.is_missing() => None,
             Err(error) => {
                 self.rejected.push((path, Rejection::Elf(error)));
@@ -84,7 +83,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks for copies by the build id.
+    /// Tries copies by their build id.
     pub(super) fn try_caches(&mut self) -> Option<(ObjectFile, Evidence)> {
         let id = self.build_id?;
         let (folder, name) = folder_and_name(id);
@@ -93,14 +92,14 @@ impl<'a> Search<'a> {
             self.finder.build_id_caches.iter().map(|root| root.join(&folder).join(&name).join(cached));
         let in_debuginfod =
             self.finder.debuginfod_caches.iter().map(|root| root.join(id.to_string()).join("executable"));
-        // Some packages have links to the programs beside the debug information.
+        // Some packages also link from the build id to the program.
         let in_packages = self.finder.debug_folders.iter().map(|root| root.join(&folder).join(&name));
         let candidates: Vec<_> = in_caches.chain(in_debuginfod).chain(in_packages).collect();
         let debug_files = self.finder.debug_files_by_id(id);
         candidates.into_iter().chain(debug_files).find_map(|path| self.try_path(path, Evidence::BuildId))
     }
 
-    /// Asks debuginfod servers for the file.
+    /// Downloads the file from debuginfod servers.
     #[cfg(feature = "debuginfod")]
     pub(super) fn try_servers(&mut self) -> Option<(ObjectFile, Evidence)> {
         let servers = self.finder.debuginfod.as_ref()?;
@@ -134,7 +133,7 @@ impl<'a> Search<'a> {
                 found => Err(Rejection::BuildId { expected, found }),
             };
         }
-        // The files of symfs are copies, whose inodes and times say nothing.
+        // Files in symfs are copies, whose inodes and times differ.
         if self.finder.symfs.is_some() {
             return Ok(Evidence::Path);
         }
@@ -157,7 +156,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Compares a `st_dev` with the device in a record: 12 and 20 bits, as the kernel encodes them for programs.
+/// Compares a `st_dev` with the device in a record. It has 12 bits of major and 20 bits of minor
+/// number, as the kernel encodes them for user space.
 fn has_device(dev: u64, inode: Inode) -> bool {
     let major = dev >> 8 & 0xfff | dev >> 32 & 0xffff_f000;
     let minor = dev & 0xff | dev >> 12 & 0xffff_ff00;

@@ -1,4 +1,4 @@
-//! The bytes of a section, decompressed.
+//! Reads and decompresses sections.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -7,39 +7,40 @@ use std::sync::Arc;
 use super::content::{Content, Reader};
 use super::elf::ElfError;
 
-/// Bytes of one section that are read; the largest `.eh_frame` and `.text` of programs are some hundred MB.
+/// Maximum size of a section in bytes. The largest `.eh_frame` and `.text` have some hundred MB.
 pub(super) const MAX_SECTION: u64 = 1 << 30;
-/// Bytes that one compressed byte can become at most: by deflate, and by zstd without repetitions of repetitions.
+/// Maximum compression ratio of deflate; zstd only exceeds it for nested repetitions.
 const MAX_RATIO: u64 = 1032;
 
-/// The addresses and bytes of a section: returned by [`ObjectFile::section`](super::ObjectFile::section).
+/// The addresses and bytes of a section: returned by
+/// [`ObjectFile::section`](super::ObjectFile::section).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionBytes {
-    /// Its addresses in the file's symbol table.
+    /// Addresses in the file's symbol table.
     pub addresses: Range<u64>,
-    /// In the order of the file; numbers have its byte order.
+    /// Contents as in the file; numbers have the file's byte order.
     pub bytes: Arc<[u8]>,
 }
 
-/// An entry of the table of sections.
+/// An entry of the section table.
 pub(super) struct Section {
     pub(super) name: Box<[u8]>,
     pub(super) address: u64,
-    /// Bytes in memory, after decompression, according to the headers.
+    /// Length in memory in bytes, after decompression, according to the headers.
     pub(super) len: u64,
-    /// Offset and length of its bytes, without the header of compression. `None` if it has none.
+    /// Offset and length in the file in bytes, without the compression header. `None` if it has no
+    /// bytes.
     pub(super) in_file: Option<(u64, u64)>,
     pub(super) compression: Compression,
 }
 
-/// How the bytes are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
     Zlib,
     Zstd,
-    /// By a method that this crate does not know, or with a damaged header.
+    /// An unknown method, or a damaged header.
     Unknown,
 }
 
@@ -53,7 +54,8 @@ impl Section {
         ElfError::Malformed(format!("section {name} of {} bytes {what}", self.len))
     }
 
-    /// Returns where its bytes are, all of which are in the file; `None` if it has none.
+    /// Returns the range in the file after checking that the file contains it; `None` if the
+    /// section has no bytes.
     pub(super) fn checked_range(
         &self,
         content: &Content,
@@ -69,7 +71,8 @@ impl Section {
         Ok(Some((offset, len)))
     }
 
-    /// Reads the bytes, at most `limit` of them; `None` if it has none in the file.
+    /// Reads the section, which may have up to `limit` bytes; `None` if it has no bytes in the
+    /// file.
     pub(super) fn read(&self, content: &Content, limit: u64) -> Result<Option<Vec<u8>>, ElfError> {
         let Some((offset, len)) = self.checked_range(content, limit)? else { return Ok(None) };
         if self.compression == Compression::None {
@@ -77,7 +80,7 @@ impl Section {
             content.read_exact_at(&mut bytes, offset)?;
             return Ok(Some(bytes));
         }
-        // The memory grows with what is there, not with what the header says.
+        // Check the ratio first, so that memory is limited by the actual input, not by the header.
         if self.len / MAX_RATIO > len {
             return Err(self.problem(&format!("cannot come from {len} compressed bytes")));
         }

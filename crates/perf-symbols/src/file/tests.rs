@@ -1,4 +1,4 @@
-//! Files that are made byte by byte: overlapping segments, damaged headers, and where addresses are.
+//! Tests with generated files: overlapping segments, damaged headers, and address translation.
 
 use std::io::Read;
 
@@ -18,7 +18,7 @@ fn mapping(range: std::ops::Range<u64>, offset: u64) -> Mapping {
 
 #[test]
 fn page_of_two_segments_belongs_to_the_one_that_has_the_offset() {
-    // The linker's usual layout: the code begins in the page in which the read-only part ends.
+    // The usual layout of linkers: the code begins in the page where the read-only part ends.
     let file = open(elf(&[(0, 0, 0x1234, false), (0x2234, 0x1234, 0x100, true)], &[1; 20])).expect("a file");
     let code = mapping(0x7000_1000..0x7000_2000, 0x1000);
     assert_eq!(file.address_of(&code, 0x7000_1240), Some(0x2240));
@@ -42,7 +42,7 @@ fn bytes_that_are_mapped_twice_are_code_first() {
 #[test]
 fn debug_file_without_code_is_placed_by_the_length_of_the_mapping() {
     let mut bytes = elf(&[(0x1040, 0, 0x2345, true)], &[1]);
-    // Bytes in the file of the segment.
+    // The `p_filesz` of the segment.
     bytes[64 + 56 + 32..][..8].fill(0);
     let file = open(bytes.clone()).expect("a file");
     assert!(!file.has_code());
@@ -74,7 +74,7 @@ fn file_without_build_id_or_of_another_kind_is_an_error() {
     assert_eq!(missing.to_string(), "No such file or directory (os error 2)");
 }
 
-/// Writes a file of a given length, most of which takes no place on the disk. `None` if the file system cannot.
+/// Writes a sparse file of a given length. Returns `None` if the file system does not support it.
 fn sparse(name: &str, bytes: &[u8], len: u64) -> Option<ObjectFile> {
     let path = std::env::temp_dir().join(format!("perf-symbols-{name}-{}", std::process::id()));
     std::fs::write(&path, bytes).expect("a file");
@@ -157,7 +157,7 @@ fn file_is_read_whole_in_pieces() {
     }
 }
 
-/// The naive model: every byte of every segment, in a list.
+/// The naive model: a list of every byte of every segment.
 fn naive_address(loads: &[Load], offset: u64) -> Option<u64> {
     let at = |wanted: bool| {
         let mut bytes = loads
@@ -181,7 +181,7 @@ proptest! {
             let expected = naive_address(&loads, addr - 0x1000 + start);
             prop_assert_eq!(file.address_of(&code, addr), expected, "{:#x}", addr);
         }
-        // The base is the same for all addresses of one segment.
+        // All addresses of a segment have the same base.
         if let ([(address, offset, len, true)], Some(base)) = (&loads[..], file.base_of(&code)) {
             let first = offset.max(&start);
             prop_assert!(*first < offset + len);

@@ -1,4 +1,4 @@
-//! The unwind information of one file.
+//! The unwind information of a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,27 +17,28 @@ use crate::{ElfError, FoundFile, NotFound, ObjectFile, SectionBytes};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Instructions of one entry and its common part; compilers write some hundred.
+/// Maximum number of instructions in an entry with its CIE. Compilers write some hundred.
 const MAX_INSTRUCTIONS: usize = 1 << 14;
-/// Operations of one expression; compilers write ten.
+/// Maximum number of operations in an expression. Compilers write ten.
 const MAX_OPERATIONS: usize = 256;
-/// States that one entry keeps at a time; compilers write one or two.
+/// Maximum number of states that an entry remembers at a time. Compilers write one or two.
 const MAX_STATES: usize = 64;
-/// Addresses of one file whose entries are known: one for this number of bytes of the section, within limits.
+/// Size of the cache of entries by address: one slot per this number of bytes in the section,
+/// within limits.
 const BYTES_OF_ADDRESS: usize = 32;
 const KNOWN_ADDRESSES: std::ops::RangeInclusive<usize> = 61..=8191;
-/// Bytes from the entry point on that are taken for the function that begins a program. The dynamic linker's, which has no unwind
-/// information, has 61 on x86-64.
+/// Bytes after the entry point that belong to the first function of a program. In the dynamic
+/// linker on x86-64 it has 61 bytes and no unwind information.
 const ENTRY_FUNCTION: u64 = 64;
 
-/// Why the unwind information for an address does not lead to its caller: returned by
+/// Why the unwind information at an address does not lead to the caller: returned by
 /// [`Unwinder::missing_info`](super::Unwinder::missing_info).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoUnwindInfo {
     /// No record names the process, or nothing executable is mapped at the address.
     Unmapped,
-    /// The file of the mapping was not found. Code that a runtime writes has none.
+    /// The file of the mapping was not found. JIT-compiled code has no file.
     File(Arc<NotFound>),
     /// The file cannot be read.
     Elf(ElfError),
@@ -48,22 +49,23 @@ pub enum NoUnwindInfo {
         /// The machine of the file.
         found: Architecture,
     },
-    /// The file has no section `.eh_frame` or `.debug_frame` that is not compressed.
+    /// The file has neither `.eh_frame` nor an uncompressed `.debug_frame`.
     NoSection,
-    /// The sections are larger than [`Unwinder::with_max_bytes`](super::Unwinder::with_max_bytes).
+    /// The sections exceed [`Unwinder::with_max_bytes`](super::Unwinder::with_max_bytes).
     TooLarge {
-        /// The most bytes of all files.
+        /// The limit for all files in bytes.
         limit: u64,
-        /// The bytes of this file's section.
+        /// Size of this file's section in bytes.
         found: u64,
     },
-    /// No entry covers the address, such as code in assembly language.
+    /// No entry covers the address, for example in assembly code.
     Uncovered,
-    /// The entry of the address has instructions that no compiler writes, such as a loop.
+    /// The entry has instructions that no compiler writes, such as a loop.
     Unsafe,
-    /// The entry needs more than [`Unwinder`](super::Unwinder) follows: the instruction pointer, the stack pointer and the frame
-    /// pointer. Code in assembly language such as that of OpenSSL keeps the stack pointer of its caller in another register, and
-    /// functions that align their stack keep it in memory.
+    /// The entry needs more than the instruction pointer, stack pointer and frame pointer, which is
+    /// all that [`Unwinder`](super::Unwinder) tracks. Assembly code such as in OpenSSL keeps the
+    /// caller's stack pointer in another register, and functions that align their stack keep it in
+    /// memory.
     Registers,
     /// Reading the sections panicked.
     Panicked,
@@ -94,62 +96,66 @@ impl fmt::Display for NoUnwindInfo {
 
 impl std::error::Error for NoUnwindInfo {}
 
-/// The answer for an address.
+/// How to unwind at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// It leads to the caller.
+    /// The entry leads to the caller.
     Caller {
-        /// Whether the frame is where the frame pointer points to, so that the kernel finds the caller, too; `None` if unknown.
+        /// True if the frame pointer points to this frame, so that the kernel finds the caller,
+        /// too; `None` if unknown.
         by_frame_pointer: Option<bool>,
     },
-    /// The function has no caller: it begins a program or a thread.
+    /// The function starts a program or a thread, so that it has no caller.
     Outermost,
-    /// The code to which a signal handler returns, so that the kernel's copy of the registers is at the stack pointer.
+    /// The return trampoline of signal handlers: the kernel saved the interrupted registers at the
+    /// stack pointer.
     Signal,
-    /// It leads to the caller by what is not followed: framehop would take the frame pointer without a word.
+    /// The entry needs a register or memory that is not tracked. framehop would silently use the
+    /// frame pointer instead.
     Registers,
     Missing,
     Unsafe,
 }
 
-/// The unwind information of a file, by addresses of its symbol table: all processes that map it share it.
+/// The unwind information of a file by symbol table address, so that all processes share it.
 pub(super) struct UnwindInfo<M: Machine> {
     /// Closed.
     pub(super) file: ObjectFile,
-    /// Has one module: the file, at its own addresses.
+    /// Has one module: the file at its own addresses.
     pub(super) unwinder: M::Unwinder,
-    /// Bytes of sections.
+    /// Size of the sections in bytes.
     pub(super) len: u64,
     sections: Sections,
-    /// By the remainder of the address; 0 is unused.
+    /// Direct-mapped cache of recent lookups, indexed by address modulo length; address 0 marks an
+    /// empty slot.
     known: Box<[(u64, Entry)]>,
-    /// The address at which a program begins.
+    /// Address of the entry point, where the program starts.
     entry_point: Option<u64>,
 }
 
 struct Sections {
     frames: Bytes,
     is_debug_frame: bool,
-    /// The table that is searched by address.
+    /// The binary search table of `.eh_frame_hdr`.
     header: Option<Bytes>,
-    /// In place of the header: the addresses of each entry and its offset, by address. framehop makes another one, but takes
-    /// the entry before an address that none covers.
+    /// Replaces a missing header: the range and offset of each entry, ordered by address.
+    /// framehop's own index would return the previous entry for an address that no entry covers.
     index: Box<[IndexEntry]>,
     bases: BaseAddresses,
 }
 
 struct IndexEntry {
     start: u64,
-    /// Exclusive.
+    /// End address, exclusive.
     end: u64,
     offset: usize,
 }
 
-/// Kept, because it has tables of some KB.
+/// Reused, because it has tables of some KB.
 pub(super) type Context = UnwindContext<usize>;
 
 impl<M: Machine> UnwindInfo<M> {
-    /// Reads the sections of a file, at most `limit` bytes.
+    /// Reads up to `limit` bytes of sections of a file.
     pub(super) fn load(found: FoundFile, limit: u64) -> Result<Self, NoUnwindInfo> {
         let (expected, machine) = (M::ARCHITECTURE, Architecture(found.object().machine()));
         if machine != expected {
@@ -179,7 +185,8 @@ impl<M: Machine> UnwindInfo<M> {
             (section.ok_or(NoUnwindInfo::NoSection)?.bytes, true)
         };
         let mut sections = Sections { frames, is_debug_frame, header, index: [].into(), bases };
-        // framehop makes a table of all entries, too, which are read only once here.
+        // Without a header, framehop builds its own index and evaluates the entry before an
+        // uncovered address, so that every entry must be safe.
         if sections.header.is_none() {
             sections.index = sections.make_index().ok_or(NoUnwindInfo::Unsafe)?;
         }
@@ -194,7 +201,7 @@ impl<M: Machine> UnwindInfo<M> {
         Ok(Self { file: found.into_closed(), unwinder, len, sections, known, entry_point })
     }
 
-    /// Finds the entry of an address of the symbol table, and checks that to execute it ends soon.
+    /// Finds the entry for a symbol table address, and checks that evaluating it is cheap.
     pub(super) fn entry(&mut self, address: u64, context: &mut Context) -> Entry {
         let slot = address.checked_rem(self.known.len() as u64);
         let slot = slot.and_then(|slot| self.known.get_mut(slot as usize));
@@ -208,22 +215,23 @@ impl<M: Machine> UnwindInfo<M> {
         entry
     }
 
-    /// Returns whether an address is the first one that an entry covers.
+    /// Returns true if an entry starts at this address.
     pub(super) fn is_start(&self, address: u64) -> bool {
         self.sections.range(address).is_some_and(|range| range.start == address)
     }
 
-    /// Returns whether an address without an entry is in the function that begins the program.
+    /// Returns true if an address without an entry is in the first function of the program.
     pub(super) fn is_entry_function(&self, address: u64) -> bool {
         self.entry_point.is_some_and(|start| address.wrapping_sub(start) < ENTRY_FUNCTION)
     }
 }
 
 impl Sections {
-    /// Returns the file as framehop takes it: mapped at the addresses of its symbol table.
+    /// Returns the file as a module of framehop, mapped at its symbol table addresses.
     fn module(&self, file: &ObjectFile) -> Module<Bytes> {
         let range = |name| file.section_addresses(name);
-        // Addresses of a module have 32 bits. Files that are loaded higher begin with their code.
+        // Addresses in a module have 32 bits. Use the code as base for files that are linked
+        // higher.
         let code = [".init", ".plt", ".text"].into_iter().filter_map(range).map(|range| range.start).min();
         let base = code.filter(|&code| code > u64::from(u32::MAX) / 2).unwrap_or(0);
         let (eh_frame, debug_frame) = if self.is_debug_frame {
@@ -266,7 +274,7 @@ impl Sections {
         let header = EhFrameHdr::new(header, LittleEndian).parse(&self.bases, 8).ok()?;
         let table = header.table()?;
         let pointer = table.lookup(address, &self.bases).ok()?;
-        // gimli subtracts one from the other.
+        // Check first, because gimli subtracts them without an overflow check.
         let is_inside = pointer.direct().ok()? >= header.eh_frame_ptr().direct().ok()?;
         is_inside.then(|| table.pointer_to_offset(pointer).ok()).flatten().map(|offset| offset.0)
     }
@@ -297,7 +305,7 @@ impl Sections {
         }
     }
 
-    /// Returns the addresses of the entry that covers an address.
+    /// Returns the range of the entry that covers an address.
     fn range(&self, address: u64) -> Option<Range<u64>> {
         fn range<'a, S: UnwindSection<Slice<'a>>>(
             sections: &Sections,
@@ -323,7 +331,8 @@ impl Sections {
         entry.contains(address).then_some(entry)
     }
 
-    /// Makes an index of all entries, up to a damaged one. `None` if one is not safe.
+    /// Builds an index of all entries before the first damaged one. Returns `None` if an entry is
+    /// not safe.
     fn make_index(&self) -> Option<Box<[IndexEntry]>> {
         if self.is_debug_frame {
             make_index(&self.debug_frame(), &self.bases)
@@ -333,7 +342,7 @@ impl Sections {
     }
 }
 
-/// Returns the answer for the row of a table that an entry has for an address.
+/// Classifies the row of the unwind table that an entry has for an address.
 fn entry_of<'a, M, S>(
     section: &S,
     entry: &FrameDescriptionEntry<Slice<'a>>,
@@ -349,7 +358,7 @@ where
         return Entry::Outermost;
     }
     let encoding = entry.cie().encoding();
-    // framehop reads the stack by the rule itself, and nothing in an expression.
+    // framehop reads the stack for the rule itself but not inside expressions.
     let is_followed_by = |expression: UnwindExpression<usize>| {
         let Ok(expression) = expression.get(section) else { return false };
         let mut operations = expression.operations(encoding);
@@ -378,7 +387,8 @@ where
         CfaRule::Expression(expression) => (is_followed_by(expression), None),
     };
     let frame_pointer = row.register(M::FRAME_POINTER);
-    // Compilers that write `.debug_frame` alone, such as Go's, address frames by the stack pointer in any case.
+    // Compilers that write only `.debug_frame`, such as Go's, always use the stack pointer in their
+    // rules.
     let is_told = !is_debug_frame && return_address != Some(RegisterRule::Undefined);
     let cfa_register = cfa_register.filter(|_| is_told);
     let by_frame_pointer = cfa_register.and_then(|cfa| M::has_frame_pointer(cfa, frame_pointer.as_ref()));
@@ -389,15 +399,16 @@ where
     }
 }
 
-/// Returns whether a header has a table, which some linkers leave out, and all of it.
+/// Returns true if a header has a complete table. Some linkers leave it out.
 fn has_table(header: &[u8], bases: &BaseAddresses) -> bool {
     let parsed = EhFrameHdr::new(header, LittleEndian).parse(bases, 8);
     let count = parsed.ok().and_then(|parsed| Some(parsed.table()?.iter(bases).size_hint().0));
-    // An entry has two numbers of at least two bytes.
+    // An entry has two numbers of at least two bytes each.
     count.is_some_and(|count| count <= header.len() / 4)
 }
 
-/// Returns all entries of a section by address, up to a damaged one. `None` if to execute one may not end soon.
+/// Returns all entries of a section by address, up to a damaged one. Returns `None` if evaluating
+/// an entry could be expensive.
 fn make_index<'a, S>(section: &S, bases: &BaseAddresses) -> Option<Box<[IndexEntry]>>
 where
     S: UnwindSection<Slice<'a>>,
@@ -416,14 +427,16 @@ where
     Some(index.into())
 }
 
-/// Returns whether to execute an entry ends soon and needs little memory. framehop executes it without a limit.
+/// Returns true if evaluating an entry is cheap in time and memory. framehop evaluates it without
+/// limits.
 fn is_safe<'a, S>(section: &S, bases: &BaseAddresses, entry: &FrameDescriptionEntry<Slice<'a>>) -> bool
 where
     S: UnwindSection<Slice<'a>>,
 {
     let (mut count, mut states) = (0, 0_usize);
     let encoding = entry.cie().encoding();
-    // Compilers write no branch, which a loop needs. An evaluation ends at damaged bytes, as this does.
+    // Loops need branches, which compilers do not write. Evaluation stops at damaged bytes, and so
+    // does this check.
     let ends = |expression: UnwindExpression<usize>| {
         let Ok(expression) = expression.get(section) else { return true };
         let mut operations = expression.operations(encoding);
@@ -447,7 +460,7 @@ where
                     states += 1;
                     states <= MAX_STATES
                 }
-                // Large functions remember one before each of some hundred returns.
+                // Large functions remember and restore a state around each of some hundred returns.
                 CallFrameInstruction::RestoreState => {
                     states = states.saturating_sub(1);
                     true
@@ -475,15 +488,15 @@ mod tests {
     const RESTORE_STATE: u8 = 0x0b;
     const UNDEFINED: u8 = 0x07;
     const OFFSET: u8 = 0x80;
-    /// Registers of x86-64.
+    /// DWARF register numbers of x86-64.
     const RAX: u8 = 0;
     const RBP: u8 = 6;
     const RSP: u8 = 7;
     const R10: u8 = 10;
     const RA: u8 = 16;
 
-    /// A section with a common part and an entry for each list of instructions: for 0x100 bytes, the first from 0x1000 on, and as many
-    /// bytes between them.
+    /// A section with a CIE and one FDE per list of instructions. Each covers 0x100 bytes, starting
+    /// at 0x1000, with gaps of the same size.
     fn section(entries: &[&[u8]]) -> Sections {
         let mut frames = Vec::new();
         let mut put = |id: u32, body: &[u8]| {
@@ -491,11 +504,12 @@ mod tests {
             frames.extend((body.len() as u32).to_le_bytes());
             frames.extend(body);
         };
-        // Version 1, no augmentation, factors 1 and -8, return address in register 16; rsp + 8.
+        // Version 1, no augmentation, factors 1 and -8, return address in register 16; CFA is rsp +
+        // 8.
         put(0, &[1, 0, 1, 0x78, RA, DEF_CFA, RSP, 8, OFFSET | RA, 1]);
         let mut distance = 4 + 4 + 10 + 4;
         for (start, instructions) in (0x1000_u64..).step_by(0x200).zip(entries) {
-            // The distance to the common part, the first address, and the number of bytes.
+            // The distance to the CIE, the first address, and the length.
             let entry = [&start.to_le_bytes()[..], &0x100_u64.to_le_bytes(), instructions].concat();
             put(distance, &entry);
             distance += 8 + entry.len() as u32;
@@ -509,7 +523,7 @@ mod tests {
         }
     }
 
-    /// A table of one entry for 0x1000 at `entry`, of a section at 0x2000, with numbers of 8 bytes.
+    /// A table with one entry for 0x1000 at `entry`, for a section at 0x2000, with 8-byte numbers.
     fn header(count: u32, entry: u64) -> Bytes {
         let (section, address) = (0x2000_u64.to_le_bytes(), 0x1000_u64.to_le_bytes());
         let table = [&count.to_le_bytes()[..], &address, &entry.to_le_bytes()].concat();
@@ -521,7 +535,7 @@ mod tests {
     #[test]
     fn entry_is_found_by_the_table_unless_that_leads_out_of_the_section() {
         let mut sections = section(&[&[]]);
-        // After the common part.
+        // The entry after the CIE.
         let first = 0x2000 + 4 + 4 + 10;
         for (entry, address, found) in [
             (first, 0x1000, BY_STACK_POINTER),
@@ -573,7 +587,7 @@ mod tests {
         for (name, instructions, found) in [
             ("another register", vec![DEF_CFA, RAX, 8], Entry::Registers),
             ("another register", vec![DEF_CFA, R10, 0], Entry::Registers),
-            // Of the procedure linkage table.
+            // The rule of the procedure linkage table.
             ("an expression", cfa(&[breg | RSP, 8, breg | RSP, 0, literal, and, plus]), by_expression),
             ("an expression of memory", cfa(&[breg | RBP, 0x78, deref]), Entry::Registers),
             ("an expression of another register", cfa(&[breg | R10, 8]), Entry::Registers),

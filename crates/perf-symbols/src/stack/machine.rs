@@ -1,4 +1,4 @@
-//! The two machines whose stacks can be followed.
+//! The architectures that can be unwound.
 
 use std::sync::Arc;
 
@@ -9,23 +9,22 @@ use gimli::{AArch64, Register, RegisterRule, X86_64 as X86Register};
 use perf_abi::regs::{Architecture, Arm64Reg, X86Reg};
 use perf_decode::Regs;
 
-/// The bytes of a section.
 pub(super) type Bytes = Arc<[u8]>;
 
-/// The rule by which unwind information finds a register of the caller.
+/// How unwind information restores a register of the caller.
 pub(super) type Rule = RegisterRule<usize>;
 
-/// The code that a signal has interrupted, with its registers.
+/// The state that a signal interrupted.
 pub(super) struct Interrupted<R> {
     pub(super) ip: u64,
     pub(super) registers: R,
-    /// Whether the handler runs on a separate stack (`sigaltstack`).
+    /// True if the handler runs on a separate stack (`sigaltstack`).
     pub(super) is_on_other_stack: bool,
 }
 
 pub(super) trait Machine {
     const ARCHITECTURE: Architecture;
-    /// The column of unwind information that has the return address.
+    /// The DWARF register of the return address.
     const RETURN_ADDRESS: Register;
     const FRAME_POINTER: Register;
     type Registers;
@@ -33,22 +32,22 @@ pub(super) trait Machine {
     type Unwinder: Default
         + framehop::Unwinder<UnwindRegs = Self::Registers, Cache = Self::Cache, Module = Module<Bytes>>;
 
-    /// Returns the instruction pointer, the stack pointer, and the registers to unwind with. `mask` has the bits of
-    /// addresses.
+    /// Returns the instruction pointer, the stack pointer, and the registers to unwind with. `mask`
+    /// has the valid bits of addresses.
     fn registers(sampled: &Regs<'_>, mask: u64) -> Option<(u64, u64, Self::Registers)>;
     fn stack_pointer(registers: &Self::Registers) -> u64;
-    /// Returns whether framehop knows the value of a register in each frame.
+    /// Returns true if framehop tracks the value of a register across frames.
     fn is_followed(register: Register) -> bool;
-    /// Returns whether a function with this rule for its return address has no caller.
+    /// Returns true if this rule for the return address marks an outermost function.
     fn is_outermost(return_address: Option<&Rule>) -> bool;
-    /// Returns whether the frame pointer leads to the caller of code whose frame is found by the register `cfa`. `None` if
-    /// that is unknown.
+    /// Returns true if the frame pointer leads to the caller of code whose CFA is based on `cfa`;
+    /// `None` if unknown.
     fn has_frame_pointer(cfa: Register, frame_pointer: Option<&Rule>) -> Option<bool>;
-    /// Returns whether the frame pointer says that there is no caller, by the ABI.
+    /// Returns true if the frame pointer marks the outermost frame according to the ABI.
     fn is_last_frame(registers: &Self::Registers, read: impl FnMut(u64) -> Result<u64, ()>) -> bool;
-    /// Returns whether the frame pointer is 0 although a function has its frame there.
+    /// Returns true if the frame pointer is 0 although the CFA is based on it.
     fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool;
-    /// Returns what a signal has interrupted, if it is known where the kernel puts it.
+    /// Returns the state that a signal interrupted, if the kernel's frame layout is known.
     fn interrupted(
         registers: &Self::Registers,
         read: impl FnMut(u64) -> Result<u64, ()>,
@@ -84,7 +83,7 @@ impl Machine for X86_64 {
         matches!(return_address, None | Some(RegisterRule::Undefined))
     }
 
-    /// Compilers address a frame by the frame pointer from the instruction on that sets it.
+    /// From the instruction that sets the frame pointer, compilers base the CFA on it.
     fn has_frame_pointer(cfa: Register, _: Option<&Rule>) -> Option<bool> {
         match cfa {
             X86Register::RBP => Some(true),
@@ -101,13 +100,14 @@ impl Machine for X86_64 {
         by_frame_pointer == Some(true) && registers.bp() == 0
     }
 
-    /// `struct rt_sigframe`: framehop cannot evaluate the unwind information of libc for it, which reads memory.
+    /// Reads `struct rt_sigframe`, because framehop cannot evaluate libc's unwind information for
+    /// it, which dereferences memory.
     fn interrupted(
         registers: &Self::Registers,
         mut read: impl FnMut(u64) -> Result<u64, ()>,
     ) -> Option<Result<Interrupted<Self::Registers>, ()>> {
-        // Offsets of `uc_stack`, which is what the thread gave to sigaltstack(2), and of `uc_mcontext.gregs` in
-        // `struct ucontext`, to which the stack pointer leads after the handler.
+        // After the handler, the stack pointer points to `struct ucontext`. Offsets of its fields
+        // `uc_stack`, which the thread passed to sigaltstack(2), and `uc_mcontext.gregs`.
         const OTHER_STACK: u64 = 16;
         const OTHER_STACK_SIZE: u64 = 32;
         const BP: u64 = 120;
@@ -115,7 +115,8 @@ impl Machine for X86_64 {
         const IP: u64 = 168;
         let mut at = |offset| registers.sp().checked_add(offset).ok_or(()).and_then(&mut read);
         let mut found = || {
-            // The highest one first, so that a copy that ends below is long enough for all the next time.
+            // Read the highest address first: if it is missing, the reported size is enough for the
+            // whole struct.
             let ip = at(IP)?;
             let (start, size) = (at(OTHER_STACK)?, at(OTHER_STACK_SIZE)?);
             Ok(Interrupted {
@@ -154,13 +155,15 @@ impl Machine for Arm64 {
         [AArch64::SP, AArch64::X29, AArch64::X30].contains(&register)
     }
 
-    /// framehop decides: compilers leave the rule out for a function that has not moved the register, and code that begins a
-    /// thread has one that says so, but is sampled before it, too.
+    /// Leaves the decision to framehop: compilers omit the rule in functions that do not move the
+    /// register, and code that starts a thread has an explicit rule but can be sampled before it
+    /// applies.
     fn is_outermost(_: Option<&Rule>) -> bool {
         false
     }
 
-    /// Compilers address frames by the stack pointer, also if they keep a frame pointer: this is saved then.
+    /// Compilers base the CFA on the stack pointer even if they keep a frame pointer, which is
+    /// saved then.
     fn has_frame_pointer(_: Register, frame_pointer: Option<&Rule>) -> Option<bool> {
         Some(matches!(frame_pointer, Some(RegisterRule::Offset(_))))
     }
@@ -169,12 +172,12 @@ impl Machine for Arm64 {
         registers.fp() == 0 || read(registers.fp()) == Ok(0)
     }
 
-    /// Then framehop reads the address 0, which is an error.
+    /// framehop returns an error when it reads address 0.
     fn has_lost_frame(_: &Self::Registers, _: Option<bool>) -> bool {
         false
     }
 
-    /// The unwind information of the vdso leads on.
+    /// Not needed: the unwind information of the vdso works.
     fn interrupted(
         _: &Self::Registers,
         _: impl FnMut(u64) -> Result<u64, ()>,
@@ -197,11 +200,12 @@ mod tests {
             let registers = UnwindRegsX86_64::new(0, SP, 0);
             X86_64::interrupted(&registers, read).expect("a known place")
         };
-        // `struct ucontext` of x86-64: the 16th, 11th and 17th of `uc_mcontext.gregs`, which begins at 40.
+        // In `struct ucontext` of x86-64: entries 16, 11 and 17 of `uc_mcontext.gregs`, which
+        // begins at 40.
         let found = interrupted(40 + 17 * 8).expect("all words");
         let registers = found.registers;
         assert_eq!((found.ip, registers.sp(), registers.bp()), (40 + 16 * 8, 40 + 15 * 8, 40 + 10 * 8));
-        // The words of `uc_stack` are 16 and 32: the handler is elsewhere.
+        // The `uc_stack` starts at 16 and has 32 bytes, so that the handler is elsewhere.
         assert!(!found.is_on_other_stack);
         assert!(interrupted(40 + 16 * 8).is_err());
     }

@@ -1,4 +1,4 @@
-//! The stack of a sample as one list of frames, whatever it was recorded by.
+//! The stack of a sample as one list of frames, however it was recorded.
 
 #[cfg(feature = "unwind")]
 mod info;
@@ -23,22 +23,23 @@ pub use info::NoUnwindInfo;
 #[cfg(feature = "unwind")]
 pub use unwind::Unwinder;
 
-/// Equal addresses outside of code at the end of a callchain with as many as the kernel permits that are taken for a loop.
+/// Minimum number of equal non-code addresses at the end of a full callchain to report a loop.
 const MIN_LOOP: usize = 3;
 
-/// One address of a [`Stack`].
+/// A frame of a [`Stack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
-    /// The mode of the CPU for [`AddressSpaces::find`](crate::AddressSpaces::find).
+    /// The CPU mode for [`AddressSpaces::find`](crate::AddressSpaces::find).
     pub mode: CpuMode,
-    /// An address in the memory of the process, or of the kernel.
+    /// An address in the process or in the kernel.
     pub address: u64,
-    /// Whether it is the address after a call, which may already belong to another line or function.
+    /// True for the address after a call, which can already belong to another line or function.
     pub is_return_address: bool,
 }
 
 impl StackFrame {
-    /// Returns the address to look up: in the call, if this is a return address.
+    /// Returns the address to look up. For a return address, it is an address in the call
+    /// instruction.
     pub fn lookup_address(&self) -> u64 {
         self.address.saturating_sub(u64::from(self.is_return_address))
     }
@@ -50,15 +51,15 @@ impl StackFrame {
 pub enum UserSource {
     /// There is no user part: a kernel thread, or the event excludes it.
     None,
-    /// The address of the sample only.
+    /// Only the address of the sample.
     Address,
-    /// The callchain of the sample, which the kernel follows by frame pointers.
+    /// The callchain of the sample, which the kernel collects by frame pointers.
     Callchain,
     /// The callchain in a later record.
     Deferred,
-    /// The calls that the CPU recorded: a branch stack in the mode of call stacks (LBR).
+    /// The calls that the CPU recorded: a branch stack in call-stack mode (LBR).
     Branches,
-    /// Registers and the copy of the stack, which `Unwinder` has followed.
+    /// Registers and a copy of the stack, unwound by `Unwinder`.
     StackCopy,
 }
 
@@ -66,81 +67,90 @@ pub enum UserSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StackEnd {
-    /// The outermost function was reached, such as `_start`.
+    /// The stack reaches the outermost function, such as `_start`.
     Complete,
-    /// The callchain or branch stack ends here, or a frame pointer of 0 does. Callers may be missing.
+    /// The callchain or branch stack ends here, or a frame pointer is 0. Callers may be missing.
     Unknown,
-    /// The sample has an address, and no stack.
+    /// The sample has an address but no stack.
     AddressOnly,
-    /// The callchain has as many addresses as the kernel writes: callers may be missing.
+    /// The callchain has the maximum number of addresses. Callers may be missing.
     Limit {
-        /// Addresses of the kernel and user part together: `sample_max_stack` of the attr, or
+        /// Maximum number of kernel and user addresses together: `sample_max_stack` of the attr, or
         /// `/proc/sys/kernel/perf_event_max_stack`.
         max_stack: u16,
     },
-    /// The frame pointers of the callchain lead out of the code: the function there keeps something else in the register.
-    /// [`Stack::leave_out_unmapped`] has removed the addresses that follow.
+    /// The frame pointers of the callchain lead out of the code, because a function uses the
+    /// register for another value. [`Stack::leave_out_unmapped`] has removed the addresses that
+    /// follow.
     NoFramePointer,
-    /// The frame pointer leads back to itself, so that the kernel has filled the callchain with one address at which there is no
-    /// code; [`Stack::leave_out_unmapped`] has removed it. The register has such a value while libc starts a thread.
+    /// A frame pointer points to itself, so that the kernel filled the callchain with one address
+    /// outside of code. [`Stack::leave_out_unmapped`] has removed it. The register has such a value
+    /// while libc starts a thread.
     FramePointerLoop,
-    /// The user part comes in a later [`CallchainDeferred`] record, for [`Stack::add_deferred`].
+    /// The user part is in a later [`CallchainDeferred`] record: pass it to
+    /// [`Stack::add_deferred`].
     Deferred {
         /// The cookie of that record.
         cookie: u64,
     },
-    /// The copy of the user stack is too short, and the event can ask for one that leads to the next frame.
+    /// The copy of the user stack is too short, but the event can request one that reaches the next
+    /// frame.
     Truncated {
-        /// The bytes from the stack pointer upwards that the next frame needs: the least `sample_stack_user` that
-        /// leads to it, a multiple of 8. The frames after it need more.
+        /// Bytes above the stack pointer that the next frame needs: the smallest sufficient
+        /// `sample_stack_user`, a multiple of 8. Outer frames need more.
         needed: u64,
     },
-    /// The next frame is further up on the stack than the kernel copies.
+    /// The next frame is further up the stack than the kernel can copy.
     BeyondCopy {
-        /// The bytes from the stack pointer upwards that the next frame needs.
+        /// Bytes above the stack pointer that the next frame needs.
         needed: u64,
-        /// The most that the kernel copies: 65528 without the other fields of the sample.
+        /// Maximum number of bytes that the kernel copies: 65528 minus the other fields of the
+        /// sample.
         limit: u64,
     },
-    /// A signal handler runs on a separate stack (sigaltstack(2)), and the copy does not have the one that it has interrupted.
+    /// A signal handler runs on a separate stack (sigaltstack(2)), and the copy does not contain
+    /// the interrupted one.
     OtherStack,
-    /// The kernel could not copy all that it was asked for, and the next frame is above what it copied.
+    /// The kernel could not copy the full size, and the next frame is above the copied part.
     NotCopied {
-        /// An address on the stack whose page was not in memory, such as in a large array that was never written; or
-        /// the process was about to exec or exit. A larger `sample_stack_user` does not help.
+        /// An address on the stack whose page was not in memory, for example in a large array that
+        /// was never written, or because the process was exiting or calling exec. A larger
+        /// `sample_stack_user` does not help.
         address: u64,
     },
-    /// Nothing says how to unwind at an address, or what says it is not followed, and its function does not keep frame pointers.
+    /// The unwind information at an address is missing or unusable, and the function does not keep
+    /// a frame pointer.
     NoUnwindInfo {
-        /// An address of a frame. `Unwinder::missing_info` has the reason.
+        /// An address in the frame. `Unwinder::missing_info` returns the reason.
         address: u64,
     },
-    /// A return address is not one of code: the stack is damaged, or the unwind information is wrong.
+    /// A return address is not in code: the stack is damaged, or the unwind information is wrong.
     BadAddress {
-        /// An address that no record maps as executable.
+        /// The address, which no record maps as executable.
         address: u64,
     },
-    /// The unwind information leads away from the stack: the stack is damaged, or the unwind information is wrong.
+    /// The unwind information leads away from the stack: the stack is damaged, or the unwind
+    /// information is wrong.
     BadFrame {
         /// The address, which cannot be on the stack.
         address: u64,
     },
-    /// The next frame would not be further up on the stack.
+    /// The next frame would not be further up the stack.
     Loop,
-    /// The stack has more user frames than `Unwinder::with_max_frames` permits.
+    /// The stack has more user frames than `Unwinder::with_max_frames` allows.
     TooDeep {
-        /// The number that it permits.
+        /// The limit, in frames.
         max_frames: usize,
     },
-    /// The registers cannot be followed: another architecture, a 32-bit program, or the event does not sample the
-    /// instruction pointer, the stack pointer and the frame pointer.
+    /// The registers cannot be unwound: another architecture, a 32-bit program, or the event does
+    /// not sample the instruction pointer, stack pointer and frame pointer.
     Unsupported,
-    /// The library that reads unwind information has panicked: see `Unwinder::panics`.
+    /// The library that reads unwind information panicked: see `Unwinder::panics`.
     Panicked,
 }
 
 impl StackEnd {
-    /// Returns the same without the addresses and sizes of one stack: the reason, by which stacks can be counted.
+    /// Returns the reason without the addresses and sizes of this stack, as a key for counting.
     #[must_use]
     pub fn reason(self) -> StackEndReason {
         StackEndReason(match self {
@@ -186,7 +196,8 @@ impl fmt::Display for StackEnd {
     }
 }
 
-/// A [`StackEnd`] without the addresses and sizes of one stack; its text is one line for all stacks that end so.
+/// A [`StackEnd`] without addresses and sizes. Its text is the same for all stacks that end for
+/// this reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackEndReason(StackEnd);
 
@@ -231,15 +242,17 @@ impl fmt::Display for StackEndReason {
 
 /// The stack of a sample: the kernel part, then the user part, each innermost first.
 ///
-/// It takes the best that a sample has: the callchain with its context markers; the calls that the CPU recorded
-/// ([`CALL_STACK`](BranchSampleType::CALL_STACK)) if they are deeper than the user callchain; a deferred user callchain; or
-/// the address of the sample alone. `Unwinder` (feature `unwind`) follows registers and stack copies.
+/// It uses the best source in the sample: the callchain with its context markers; the calls that
+/// the CPU recorded ([`CALL_STACK`](BranchSampleType::CALL_STACK)) if they are deeper than the user
+/// callchain; a deferred user callchain; or only the address of the sample. `Unwinder` (feature
+/// `unwind`) unwinds registers and stack copies.
 ///
-/// The stack of a [precise](Sample::exact_ip) sample begins at the address of the sample, in place of the first one of the
-/// callchain: the kernel follows the stack from where the interrupt came, which is some instructions after the event, and may
-/// be in another function. If it came in the kernel after an event in user space, the kernel part is left out.
+/// The stack of a [precise](Sample::exact_ip) sample begins at the address of the sample instead of
+/// the first address of the callchain. The kernel walks the stack from the interrupt, which comes
+/// some instructions after the event and possibly in another function. If an event in user space
+/// was interrupted in the kernel, the kernel part is left out.
 ///
-/// Fill the same value for each sample: it keeps its memory.
+/// Reuse one value for all samples, so that it reuses its memory.
 ///
 /// ```
 /// use perf_decode::{Layout, Record};
@@ -277,18 +290,20 @@ impl fmt::Display for StackEndReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stack {
     frames: Vec<StackFrame>,
-    /// The frames before it are the kernel part.
+    /// Index of the first user frame.
     user_start: usize,
     source: UserSource,
     end: StackEnd,
+    /// Number of addresses at which callchains are cut off.
     limit: u16,
-    /// The address of a precise sample in user space, with which each user part begins.
+    /// The address of a precise sample in user space, which becomes the innermost user frame.
     exact_user: Option<u64>,
 }
 
 impl StackEnd {
-    /// Returns how many of the user addresses of a callchain with this end [`Stack::leave_out_unmapped`] keeps, and the end of the rest:
-    /// for who has no use for frames. `is_code` is asked for the index and the address to look up of each but the first.
+    /// Returns the number of user addresses of a callchain that [`Stack::leave_out_unmapped`]
+    /// keeps, and why the rest is removed. For callers that work without frames. `is_code` receives
+    /// the index and the lookup address of each address but the first.
     pub fn of_user_callchain(
         self,
         user: &[u64],
@@ -317,7 +332,8 @@ impl Default for Stack {
 }
 
 impl Stack {
-    /// Makes an empty stack for callchains with at most [`MAX_STACK_DEPTH`] addresses, the default of the kernel.
+    /// Creates an empty stack for callchains of at most [`MAX_STACK_DEPTH`] addresses, the default
+    /// of the kernel.
     pub fn new() -> Self {
         Self {
             frames: Vec::new(),
@@ -329,15 +345,16 @@ impl Stack {
         }
     }
 
-    /// Takes callchains with exactly this number of addresses as cut: `sample_max_stack` of the attr, or if that is 0,
-    /// `/proc/sys/kernel/perf_event_max_stack` of the recorded machine.
+    /// Sets the number of addresses at which callchains are cut off: `sample_max_stack` of the
+    /// attr, or if that is 0, `/proc/sys/kernel/perf_event_max_stack` of the recorded machine.
     #[must_use]
     pub fn with_max_stack(mut self, addresses: u16) -> Self {
         self.limit = addresses;
         self
     }
 
-    /// As [`with_max_stack`](Self::with_max_stack), for the samples that follow: each event can have another limit.
+    /// Sets the [limit](Self::with_max_stack) for the following samples, because each event can
+    /// have a different one.
     pub fn set_max_stack(&mut self, addresses: u16) {
         self.limit = addresses;
     }
@@ -357,7 +374,7 @@ impl Stack {
         self.frames.get(self.user_start..).unwrap_or(&[])
     }
 
-    /// Returns where the user part comes from.
+    /// Returns the origin of the user part.
     pub fn user_source(&self) -> UserSource {
         self.source
     }
@@ -367,7 +384,7 @@ impl Stack {
         self.end
     }
 
-    /// Replaces the frames with those of a sample. A sample without a user part gives none.
+    /// Replaces the frames with those of a sample, which may lack a user part.
     pub fn fill<L: Layout>(&mut self, sample: &Sample<'_, L>) {
         let mode = sample.misc().cpu_mode();
         let chain = sample.callchain().unwrap_or_default();
@@ -393,15 +410,15 @@ impl Stack {
         }
     }
 
-    /// Adds the user part that a callchain left out, in place of what [`fill`](Self::fill) found of it. Returns whether
-    /// it belongs to this stack.
+    /// Replaces the user part with a deferred callchain. Returns false, without a change, if the
+    /// record belongs to another stack.
     pub fn add_deferred<L: Layout>(&mut self, user: &CallchainDeferred<'_, L>) -> bool {
         if self.end != (StackEnd::Deferred { cookie: user.cookie() }) {
             return false;
         }
         let ips = user.ips();
         self.end = self.end_of_callchain(ips.len());
-        // The CPU may have recorded more calls than frame pointers lead to.
+        // Keep the CPU's calls if there are more than frame pointers lead to.
         if ips.len() >= self.user().len() {
             self.start_user(UserSource::Deferred);
             for (index, &ip) in ips.iter().enumerate() {
@@ -411,15 +428,16 @@ impl Stack {
         true
     }
 
-    /// Removes the frames of a callchain from the first return address on at which there is no code, and returns their
-    /// number. [`end`](Self::end) has the reason then.
+    /// Truncates a callchain at the first return address outside of code, and returns the number of
+    /// removed frames. [`end`](Self::end) has the reason then.
     ///
-    /// A function without frame pointers has another value in the register, which the kernel takes for the address of a
-    /// frame. What it reads there is most often no address of code, and leads to no frame. It can point to itself, so that
-    /// the callchain has the same address a hundred times. A recursion has addresses of code, and stays.
+    /// A function without a frame pointer uses the register for another value, which the kernel
+    /// takes for the address of a frame. What it reads there is usually not a code address and
+    /// leads nowhere. The value can also point to itself, so that the callchain repeats an address
+    /// a hundred times. Recursion is kept because its addresses are in code.
     ///
-    /// The innermost frame stays in any case, as do frames of other origin, and those of processes whose mappings are
-    /// [not all known](AddressSpaces::may_be_code).
+    /// Never removes the innermost frame, frames from other sources, or frames of processes whose
+    /// mappings are [not all known](AddressSpaces::may_be_code).
     pub fn leave_out_unmapped(&mut self, spaces: &AddressSpaces, pid: u32) -> usize {
         if !matches!(self.source, UserSource::Callchain | UserSource::Deferred) {
             return 0;
@@ -434,15 +452,15 @@ impl Stack {
         left_out
     }
 
-    /// Returns the end of a callchain to which the kernel wrote this number of addresses: whether that is
-    /// [the limit](Self::with_max_stack).
+    /// Returns how a callchain with this number of addresses ends: [`StackEnd::Limit`] if it has
+    /// reached [the limit](Self::with_max_stack), [`StackEnd::Unknown`] otherwise.
     pub fn end_of_callchain(&self, addresses: usize) -> StackEnd {
         let max_stack = self.limit;
-        // A longer callchain shows that the kernel permits more.
+        // A longer callchain proves that the kernel's limit is higher.
         if addresses == usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
     }
 
-    /// Adds the frames of a callchain, those in user space after the others.
+    /// Adds the frames of a callchain, user frames last.
     fn push_chain(&mut self, chain: Callchain<'_>, mode: CpuMode) {
         let (mut last, mut user_start, mut is_mixed) = (None, None, false);
         for frame in chain.frames() {
@@ -452,7 +470,8 @@ impl Stack {
             } else {
                 is_mixed |= user_start.is_some();
             }
-            // The first address after a change is the interrupted one, or that of the system call.
+            // After a mode change, the first address is the interrupted instruction or the system
+            // call.
             let is_return_address = last == Some(mode);
             self.frames.push(StackFrame { mode, address: frame.ip, is_return_address });
             last = Some(mode);
@@ -477,7 +496,8 @@ impl Stack {
         }
     }
 
-    /// Replaces the interrupted address, the innermost one of its mode, and what ran after it in other modes.
+    /// Replaces the innermost address of its mode, and removes frames of other modes that ran after
+    /// it.
     fn begin_at(&mut self, exact: StackFrame) {
         let is_user = exact.mode == CpuMode::USER;
         let same_mode = self.frames.iter().position(|frame| frame.mode == exact.mode);
@@ -495,14 +515,15 @@ impl Stack {
         }
     }
 
-    /// Takes the calls that the CPU recorded if they are deeper than the user part.
+    /// Uses the calls that the CPU recorded if they are deeper than the user part.
     fn use_calls(&mut self, branches: &Branches<'_>) {
         let calls = || branches.entries().iter().filter(|call| call.from != 0);
         let Some(newest) = calls().next() else { return };
         if calls().count() < self.user().len() {
             return;
         }
-        // The callee's first address stands for the address in it, if that is unknown: they have the same function.
+        // Without a sampled address, use the first address of the callee, which is in the same
+        // function.
         let innermost = self.user().first().map_or(newest.to, |frame| frame.address);
         self.start_user(UserSource::Branches);
         self.push_user(innermost, true);
@@ -514,13 +535,13 @@ impl Stack {
         }
     }
 
-    /// Removes the user part.
+    /// Removes the user part, to replace it by one from `source`.
     fn start_user(&mut self, source: UserSource) {
         self.frames.truncate(self.user_start);
         self.source = source;
     }
 
-    /// Marks the last frame as one that no call has left: it begins the function to which a signal handler returns.
+    /// Marks the last frame as not reached by a call: it is where a signal handler returns to.
     #[cfg(feature = "unwind")]
     fn set_exact(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
@@ -528,14 +549,14 @@ impl Stack {
         }
     }
 
-    /// Adds a user frame: of a call, or the address after one unless it is the first.
+    /// Adds a user frame. With `is_after_call` it is a return address, unless it is the first frame.
     fn push_user(&mut self, address: u64, is_after_call: bool) {
         let is_return_address = is_after_call && self.frames.len() > self.user_start;
         self.frames.push(StackFrame { mode: CpuMode::USER, address, is_return_address });
     }
 }
 
-/// Returns the mode that a context marker stands for.
+/// Returns the CPU mode of a context marker.
 fn mode_of(context: CallchainContext) -> CpuMode {
     match context {
         CallchainContext::HV => CpuMode::HYPERVISOR,
@@ -543,7 +564,7 @@ fn mode_of(context: CallchainContext) -> CpuMode {
         CallchainContext::USER | CallchainContext::USER_DEFERRED => CpuMode::USER,
         CallchainContext::GUEST_KERNEL => CpuMode::GUEST_KERNEL,
         CallchainContext::GUEST_USER => CpuMode::GUEST_USER,
-        // Kernels write it before one of the other two. A newer marker is unknown, too.
+        // Kernels write GUEST only before one of the other two. Newer markers are unknown, too.
         _ => CpuMode::UNKNOWN,
     }
 }

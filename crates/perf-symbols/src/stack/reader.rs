@@ -1,4 +1,4 @@
-//! The bytes of a stack that a sample has a copy of.
+//! Reads the copy of a stack in a sample.
 
 use framehop::FrameAddress;
 use perf_decode::UserStack;
@@ -7,37 +7,38 @@ use super::StackEnd;
 use super::machine::Interrupted;
 use super::walker::{By, Next};
 
-/// The largest record, whose size is a number of 16 bits: the kernel cuts a copy off that makes one larger.
+/// Maximum size of a record in bytes, which is a 16-bit number. The kernel truncates a copy that
+/// would exceed it.
 const MAX_RECORD: u64 = 65528;
-/// The largest stacks of programs. What is further away is no address of the stack.
+/// Maximum distance in bytes from the stack pointer. Anything further away is not a stack address.
 const MAX_STACK: u64 = 1 << 30;
 
 /// The copy of a stack in a sample.
 #[derive(Clone, Copy)]
 pub(super) struct StackCopy<'a, 'b> {
     copy: &'b UserStack<'a>,
-    /// The most bytes of a copy beside the other fields of the sample.
+    /// Maximum size of the copy in bytes, given the other fields of the sample.
     limit: u64,
 }
 
 impl<'a, 'b> StackCopy<'a, 'b> {
-    /// Takes the copy of a record with this number of bytes.
+    /// Takes the copy from a record of `record_len` bytes.
     pub(super) fn new(copy: &'b UserStack<'a>, record_len: u64) -> Self {
         let others = record_len.saturating_sub(copy.size());
         Self { copy, limit: MAX_RECORD.saturating_sub(others) }
     }
 }
 
-/// Reads the copy of a stack, and keeps the addresses that it does not have.
+/// Reads words from the copy and collects the addresses that it lacks.
 pub(super) struct StackReader<'a> {
     sp: u64,
     bytes: &'a [u8],
     limit: u64,
-    /// Whether the kernel could copy all that it was asked for.
+    /// True if the kernel copied everything that was requested.
     is_full: bool,
-    /// Whether the stack that is followed is another one than the copy is of.
+    /// True after a switch to a stack other than the copied one.
     is_other_stack: bool,
-    /// The addresses that failed since this was cleared.
+    /// Addresses of failed reads. The caller clears it before each frame.
     pub(super) failed: Vec<u64>,
 }
 
@@ -58,7 +59,7 @@ impl<'a> StackReader<'a> {
         Ok(u64::from_le_bytes(*word))
     }
 
-    /// Takes the registers that a signal has interrupted, or returns why they could not be read.
+    /// Restores the registers that a signal interrupted, or returns why they cannot be read.
     pub(super) fn interrupted<R>(
         &mut self,
         found: Result<Interrupted<R>, ()>,
@@ -73,12 +74,12 @@ impl<'a> StackReader<'a> {
         Err(self.beyond(address).unwrap_or(StackEnd::BadFrame { address }))
     }
 
-    /// Returns the address after the last one that the copy has.
+    /// Returns the end address of the copy, exclusive.
     pub(super) fn end(&self) -> u64 {
         self.sp.wrapping_add(self.bytes.len() as u64)
     }
 
-    /// Returns the end of a stack that leads to an address, if that is not in the copy and can be on the stack.
+    /// Returns why a stack ends at an address; `None` if the copy contains the address.
     pub(super) fn beyond(&self, address: u64) -> Option<StackEnd> {
         let needed = address.checked_sub(self.sp).and_then(|distance| distance.checked_add(8));
         if needed.is_some_and(|needed| needed <= self.bytes.len() as u64) {
@@ -117,7 +118,7 @@ mod tests {
         let end = |address| reader(true, false).beyond(address);
         assert_eq!(end(SP + 56), None);
         assert_eq!(end(SP + 64), Some(StackEnd::Truncated { needed: 72 }));
-        // A size that an event can ask for is a multiple of 8.
+        // Events can only request multiples of 8.
         assert_eq!(end(SP + 60), Some(StackEnd::Truncated { needed: 72 }));
         assert_eq!(end(SP + 64992), Some(StackEnd::Truncated { needed: 65000 }));
         assert_eq!(end(SP + 65000), Some(StackEnd::BeyondCopy { needed: 65008, limit: 65000 }));

@@ -93,10 +93,10 @@ fn stack_of_a_precise_sample_begins_at_its_address() {
             &[KERNEL, 0x18, 0x20, USER, 0x1000, 0x2000],
             "KERNEL 10, KERNEL 20<, USER 1000, USER 2000<",
         ),
-        // It came after the system call or the fault: the kernel did not call the user's code.
+        // The interrupt came after the system call or fault: user code did not call the kernel.
         (user, 0x1000, &[KERNEL, 0x18, 0x20, USER, 0x1010, 0x2000], "USER 1000, USER 2000<"),
         (user, 0x1000, &[KERNEL, 0x18, 0x20], "USER 1000"),
-        // It came after the return from the kernel.
+        // The interrupt came after the return from the kernel.
         (kernel, 0x10, &[USER, 0x1010, 0x2000], "KERNEL 10, USER 1010, USER 2000<"),
         (kernel, 0x10, &[], "KERNEL 10"),
     ] {
@@ -134,7 +134,7 @@ fn later_parts_of_a_precise_sample_begin_at_its_address_too() {
     let mut stack = exact_stack_of(CpuMode::KERNEL, 0x10, &[KERNEL, 0x18, DEFERRED, 7]);
     assert!(add_deferred(&mut stack, 7, &[0x1010, 0x2000]));
     assert_eq!(text(stack.frames()), "KERNEL 10, USER 1010, USER 2000<");
-    // The calls that the CPU recorded.
+    // With calls that the CPU recorded.
     let with_calls = attr(SampleType::BRANCH_STACK)
         .with_branch_sample_type(BranchSampleType::USER | BranchSampleType::CALL_STACK);
     let sample = SampleBuilder::new(&with_calls).misc(Misc::EXACT_IP.with_cpu_mode(CpuMode::USER)).ip(0x1000);
@@ -159,7 +159,7 @@ fn guest_and_hypervisor_precede_user_space() {
 fn callchain_with_all_addresses_that_the_kernel_permits_is_cut() {
     let chain = [KERNEL, 1, USER, 2, 3];
     let attr = attr(SampleType::empty());
-    // A shorter limit than the callchain is not the kernel's.
+    // A callchain longer than the limit was not cut off by the kernel.
     for (max_stack, end) in
         [(3, StackEnd::Limit { max_stack: 3 }), (4, StackEnd::Unknown), (2, StackEnd::Unknown)]
     {
@@ -202,7 +202,7 @@ fn recorded_calls_take_the_place_of_a_shorter_user_callchain() {
         fill(&mut stack, &attr, sample(&attr, chain));
         assert_eq!((text(stack.frames()), stack.user_source()), (frames.to_string(), source));
     }
-    // The deferred part has as many calls, and comes from the kernel.
+    // The deferred part has the same number of calls, and the kernel's is preferred.
     let user = Misc::empty().with_cpu_mode(CpuMode::USER);
     fill(&mut stack, &with_calls, sample(&with_calls, &[DEFERRED, 7]).misc(user).ip(0x1010));
     assert_eq!(stack.user_source(), UserSource::Branches);
@@ -210,7 +210,7 @@ fn recorded_calls_take_the_place_of_a_shorter_user_callchain() {
     assert_eq!(text(stack.frames()), "USER 1010, USER 200a<, USER 300a<");
 }
 
-/// A process with code at 0x1000, and with memory that is no code at 0x9000.
+/// A process with code at 0x1000 and data at 0x9000.
 fn spaces() -> AddressSpaces {
     let layout = SampleLayout::new(&attr(SampleType::empty()));
     let mut spaces = AddressSpaces::new();
@@ -230,13 +230,13 @@ fn addresses_from_the_first_without_code_on_are_left_out() {
         (&[USER, 0x1000, 0x1010, 0x1020][..], 3, end),
         (&[USER, 0x1000, 0x1010, 0x5000, 0x6000], 2, nowhere),
         (&[USER, 0x1000, 0x5000], 1, nowhere),
-        // It has code before it, as the last call of a function has.
+        // The address before it is in code, as after the last call in a function.
         (&[USER, 0x1000, 0x2000], 2, end),
         (&[USER, 0x1000, 0x2001], 1, nowhere),
         (&[USER, 0x1000, 0x1010, 0x9010], 2, nowhere),
-        // The words after a wrong one are found by it.
+        // The words after a wrong address come from it, so that they are wrong, too.
         (&[USER, 0x1000, 0x5000, 0x1010], 1, nowhere),
-        // The interrupted address is true, whatever is there.
+        // The interrupted address is always right.
         (&[USER, 0x5000], 1, end),
         (&[USER, 0x5000, 0x6000], 1, nowhere),
         (&[KERNEL, 0x10, 0x20, USER, 0x1000, 0x5000], 3, nowhere),
@@ -247,7 +247,7 @@ fn addresses_from_the_first_without_code_on_are_left_out() {
         let left_out = stack.leave_out_unmapped(&spaces, 7);
         assert_eq!(stack.frames(), &whole.frames()[..kept], "{chain:x?}");
         assert_eq!((left_out, stack.end()), (whole.frames().len() - kept, end), "{chain:x?}");
-        // Nothing is known of another process.
+        // The mappings of another process are unknown.
         let mut other = whole.clone();
         assert_eq!((other.leave_out_unmapped(&spaces, 8), other), (0, whole), "{chain:x?}");
     }
@@ -270,13 +270,13 @@ fn frame_pointer_that_points_to_itself_is_left_out_and_a_recursion_stays() {
         let limit = StackEnd::Limit { max_stack };
         assert_eq!(filled(&[0x10, 0x20], &[0x1000], 0x5000, max_stack), (3, StackEnd::FramePointerLoop));
         assert_eq!(filled(&[], &[0x1000, 0x1010], 0x5000, max_stack), (2, StackEnd::FramePointerLoop));
-        // The elements of a list.
+        // The elements of a linked list.
         assert_eq!(filled(&[], &[0x1000, 0x5010], 0x5000, max_stack), (1, StackEnd::NoFramePointer));
         assert_eq!(filled(&[], &[0x1000, 0x5000], 0x1010, max_stack), (1, StackEnd::NoFramePointer));
-        // One call of a function by itself, as deep as the kernel follows it.
+        // A recursive function, up to the kernel's limit.
         assert_eq!(filled(&[], &[0x1000, 0x1010], 0x1020, max_stack), (usize::from(max_stack), limit));
     }
-    // A callchain that the kernel did not fill ends by itself.
+    // A callchain below the limit was not filled by a loop.
     let mut stack = stack_of(CpuMode::USER, 1, &[USER, 0x1000, 0x5000, 0x5000, 0x5000, 0x5000]);
     stack.leave_out_unmapped(&spaces, 7);
     assert_eq!((stack.frames().len(), stack.end()), (1, StackEnd::NoFramePointer));
@@ -324,7 +324,7 @@ fn reasons_are_one_line_each() {
     }
 }
 
-/// The naive model: one pass that keeps the marker, and one that parts the frames.
+/// The naive model: one pass to track the marker, and one to separate the frames.
 fn naive(mode: CpuMode, words: &[u64]) -> (Vec<StackFrame>, usize) {
     let (mut mode, mut before, mut frames) = (mode, None, Vec::new());
     let mut words = words.iter();

@@ -1,4 +1,4 @@
-//! The user part of a stack, from sampled registers and a copy of the stack.
+//! Unwinds the user part of a stack from sampled registers and a copy of the stack.
 
 use std::fmt;
 
@@ -13,17 +13,20 @@ use super::{Stack, StackEnd, UserSource};
 use crate::caught::caught;
 use crate::{AddressSpaces, FileFinder};
 
-/// Follows user stacks by the unwind information of files, which compilers write for exceptions (`.eh_frame`), for
-/// samples with [`REGS_USER`](perf_abi::SampleType::REGS_USER) and [`STACK_USER`](perf_abi::SampleType::STACK_USER).
+/// Unwinds user stacks with the unwind information that compilers write for exceptions
+/// (`.eh_frame`). For samples with [`REGS_USER`](perf_abi::SampleType::REGS_USER) and
+/// [`STACK_USER`](perf_abi::SampleType::STACK_USER).
 ///
-/// The files are those that were mapped at the time of the sample, verified by a [`FileFinder`]. Each is read once, when a
-/// stack first leads to it, and serves all processes. In code without unwind information, it follows a frame pointer if
-/// that leads into executable memory. Machines are x86-64 and arm64; the recording may be of another machine than this one.
+/// It uses the files that were mapped at the time of the sample, verified by a [`FileFinder`]. Each
+/// file is read once, when a stack first leads to it, for all processes. In code without unwind
+/// information it follows the frame pointer, if that leads to executable memory. It supports x86-64
+/// and arm64, also for recordings of another machine.
 ///
-/// Sections of files are foreign bytes: entries with loops are refused, and a panic of the library that reads them is
-/// caught and counted ([`panics`](Self::panics)): see [`is_panic_caught`](crate::is_panic_caught). Its time is linear in the number of frames.
+/// Files are untrusted: entries with loops are refused, and a panic of the library that reads them
+/// is caught and counted ([`panics`](Self::panics)): see
+/// [`is_panic_caught`](crate::is_panic_caught). Time is linear in the number of frames.
 ///
-/// Use one with one [`AddressSpaces`].
+/// Use an unwinder with one [`AddressSpaces`] only.
 ///
 /// ```no_run
 /// use perf_abi::regs::Architecture;
@@ -73,7 +76,8 @@ enum AnyWalker {
 }
 
 impl Unwinder {
-    /// Makes one for recordings of a machine: [`Architecture::NATIVE`], or the machine that a `perf.data` file names.
+    /// Creates an unwinder for recordings of a machine: [`Architecture::NATIVE`], or the machine
+    /// that a `perf.data` file names.
     pub fn new(architecture: Architecture, finder: FileFinder) -> Self {
         let walker = match architecture {
             Architecture::X86_64 => AnyWalker::X86_64(Box::default()),
@@ -84,31 +88,31 @@ impl Unwinder {
         Self { options, walker, panics: 0 }
     }
 
-    /// Ends stacks with this number of user frames, which is 1024 by default.
+    /// Limits the number of user frames per stack, 1024 by default.
     #[must_use]
     pub fn with_max_frames(mut self, frames: usize) -> Self {
         self.options.max_frames = frames;
         self
     }
 
-    /// Holds at most this number of bytes of sections, 512 MiB by default, beside those of the last stack. When there
-    /// are more, all are dropped and read again.
+    /// Limits the memory for sections in bytes, 512 MiB by default; the sections of the last stack
+    /// can exceed it. Over the limit, all sections are dropped and read again.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: u64) -> Self {
         self.options.max_bytes = bytes;
         self
     }
 
-    /// Takes these bits of return addresses on arm64; the others are pointer authentication. By default, the low 48
-    /// bits, and more if a process has code above them.
+    /// Sets the valid bits of return addresses on arm64; the others are pointer authentication. By
+    /// default the low 48 bits, and more if a process has code above them.
     #[must_use]
     pub fn with_address_mask(mut self, mask: u64) -> Self {
         self.options.address_mask = Some(mask);
         self
     }
 
-    /// Replaces the frames with those of a sample: the kernel part of its callchain, and the user part by registers and
-    /// stack copy. A sample without them gives what [`Stack::fill`] does.
+    /// Replaces the frames with those of a sample: the kernel part of its callchain, and the user
+    /// part from registers and the stack copy. Without these, does the same as [`Stack::fill`].
     pub fn unwind<L: Layout>(&mut self, spaces: &AddressSpaces, sample: &Sample<'_, L>, stack: &mut Stack) {
         stack.fill(sample);
         let (Some(regs), Some(copy), Some(pid)) = (sample.regs_user(), sample.stack_user(), sample.pid())
@@ -124,7 +128,7 @@ impl Unwinder {
         });
         match walk {
             Some(Some(end)) => stack.end = end,
-            // A callchain is better than nothing.
+            // Keep a callchain if there is one.
             Some(None) if matches!(stack.source, UserSource::None | UserSource::Address) => {
                 stack.end = StackEnd::Unsupported;
             }
@@ -136,10 +140,11 @@ impl Unwinder {
         }
     }
 
-    /// Returns whether the kernel finds the caller of the function that is interrupted at an address by its frame pointer, according to the
-    /// unwind information: not so where a function keeps none, or has not set it yet. `None` if that is unknown.
+    /// Returns true if the kernel finds the caller of a function that is interrupted at an address,
+    /// according to the unwind information. It does not if the function keeps no frame pointer, or
+    /// has not set it yet. Returns `None` if that is unknown.
     ///
-    /// The callchain has the caller's caller after such an address, or what another value of the register leads to.
+    /// If false, the callchain skips the caller, or continues with a wrong address.
     pub fn has_frame_pointer(&mut self, spaces: &AddressSpaces, pid: u32, address: u64) -> Option<bool> {
         let (options, walker) = (&self.options, &mut self.walker);
         let found = caught(|| match walker {
@@ -153,7 +158,7 @@ impl Unwinder {
         })
     }
 
-    /// Counts a panic and drops what it may have left half done.
+    /// Counts a panic and drops state that it may have left inconsistent.
     fn recover(&mut self) {
         self.panics += 1;
         match &mut self.walker {
@@ -163,8 +168,9 @@ impl Unwinder {
         }
     }
 
-    /// Returns why the unwind information for the address of a [`StackEnd::NoUnwindInfo`], or of another frame in a process whose
-    /// stack was followed, does not lead to its caller. `None` if it does.
+    /// Returns why the unwind information at an address does not lead to the caller: for the
+    /// address of a [`StackEnd::NoUnwindInfo`] or of another frame in a process that was unwound.
+    /// Returns `None` if it does.
     pub fn missing_info(&mut self, pid: u32, address: u64) -> Option<NoUnwindInfo> {
         match &mut self.walker {
             AnyWalker::X86_64(walker) => walker.missing_info(pid, address),
@@ -173,7 +179,7 @@ impl Unwinder {
         }
     }
 
-    /// Returns how many panics were caught. The file that led to one is not used again.
+    /// Returns the number of caught panics. A file that caused one is not used again.
     pub fn panics(&self) -> u64 {
         self.panics
     }
@@ -204,7 +210,7 @@ mod tests {
     const CODE: u64 = 0x40_0000;
     const PID: u32 = 7;
 
-    /// The registers that unwinding needs: their numbers, lowest first, with the values.
+    /// The registers that unwinding needs: ascending numbers with values.
     type Registers = Vec<(u8, u64)>;
 
     fn x86(ip: u64, bp: u64) -> Registers {
@@ -248,7 +254,7 @@ mod tests {
         let sample = SampleBuilder::new(&attr).misc(misc.with_cpu_mode(CpuMode::USER)).tid(PID, PID).ip(1);
         let sample = sample.callchain(&chain).regs_user(abi.0, &values).stack_user(&bytes, valid).finish();
         let mut spaces = AddressSpaces::new();
-        // No stack leads to the others.
+        // Stacks do not lead to the other pages.
         for page in 0..20 {
             let mmap = RecordBuilder::new(RecordType::MMAP, user).pair(PID, PID);
             let mmap = mmap.words(&[CODE + 0x10_0000 * page, 0x1000, 0]).string(b"/no/such/file").finish();
@@ -289,7 +295,7 @@ mod tests {
                 panic!("a reason")
             };
             assert_eq!(reason.kind(), NotFoundKind::Missing);
-            // A process can have a thousand more, as can each that it forks.
+            // A process can have a thousand more, and so can each of its forks.
             let modules = match &unwinder.walker {
                 AnyWalker::X86_64(walker) => walker.modules(),
                 AnyWalker::Arm64(walker) => walker.modules(),

@@ -1,4 +1,4 @@
-//! Follows one stack after the other, of all processes of a machine.
+//! Walks stacks of all processes of a machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use super::{Stack, StackEnd, UserSource};
 use crate::space::FileKey;
 use crate::{AddressSpaces, Location, Mapping};
 
-/// Processes whose modules are kept before those of dead ones are looked for.
+/// Minimum number of processes to keep before modules of dead ones are removed.
 const MIN_PROCESSES: usize = 1 << 12;
-/// framehop numbers its modules with 16 bits, two numbers each, and its cache must not see one twice.
+/// Maximum number of files. framehop gives each module two 16-bit numbers, and its cache must never
+/// see one reused.
 const MAX_FILES: usize = 1 << 14;
-/// Bytes between the end of a copy of a stack and a frame pointer that is not taken for another value.
+/// Maximum distance in bytes between the end of a stack copy and a plausible frame pointer.
 const MAX_FRAME: u64 = 1 << 20;
-/// The bits of addresses of programs that do not ask for more. Above them, arm64 puts pointer authentication.
+/// Address bits of programs that do not request more. arm64 puts pointer authentication above them.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
 /// The files and processes of recordings of one machine.
@@ -30,19 +31,19 @@ pub(super) struct Walker<M: Machine> {
     files: Vec<File<M>>,
     by_key: HashMap<FileKey, usize>,
     processes: HashMap<u32, Process>,
-    /// The number of processes at which those of dead ones are looked for.
+    /// Number of processes that triggers the removal of dead ones.
     max_processes: usize,
-    /// Bytes of all sections.
+    /// Total size of all sections in bytes.
     len: u64,
     caches: Caches<M>,
     context: Context,
-    /// For code without unwind information.
+    /// Unwinds code without unwind information.
     by_frame_pointer: M::Unwinder,
-    /// The file that is being read, in case that panics.
+    /// The file that is being read, to blame if that panics.
     current: Option<usize>,
 }
 
-/// Rules of framehop for the addresses that were seen last. One of its caches has 509, too few for a compiler or a browser.
+/// framehop's caches of recent rules. One has 509 slots, too few for a compiler or a browser.
 struct Caches<M: Machine> {
     caches: [M::Cache; 15],
     last: M::Cache,
@@ -55,61 +56,60 @@ impl<M: Machine> Default for Caches<M> {
 }
 
 impl<M: Machine> Caches<M> {
-    /// Returns the cache of an address.
     fn of(&mut self, address: u64) -> &mut M::Cache {
-        // A cache has one place for addresses with a distance of 509. The bits above decide among the caches.
+        // Addresses 509 apart share a slot of a cache. The higher bits choose the cache.
         let index = (address >> 9) as usize % (self.caches.len() + 1);
         self.caches.get_mut(index).unwrap_or(&mut self.last)
     }
 }
 
-/// A file, or why it is not there for the process that asked.
+/// A file, or why it is not available to the process that requested it first.
 type File<M> = Result<UnwindInfo<M>, (u32, NoUnwindInfo)>;
 
-/// The modules that stacks of a process have led to. They are a part of the mappings, because a process can have many, and most are those of
-/// the process that it was forked from.
+/// The modules that stacks of a process have reached. A subset of the mappings, because a process
+/// can have many, and shares most with its parent.
 #[derive(Default)]
 struct Process {
     version: u64,
-    /// Executable, by address.
+    /// Executable mappings, ordered by address.
     modules: Vec<Module>,
 }
 
 struct Module {
     mapping: Mapping,
-    /// The index in [`Walker::files`], and the address at which the address 0 of the file is.
+    /// Index in [`Walker::files`], and the load bias of the file.
     file: Result<(usize, u64), NoUnwindInfo>,
 }
 
-/// A stack that is followed.
+/// The state of one stack walk.
 struct Walk<'a, 'b> {
     options: &'a Options,
     spaces: &'a AddressSpaces,
     pid: u32,
-    /// Out of [`Walker::processes`] meanwhile.
+    /// Taken out of [`Walker::processes`] during the walk.
     process: Process,
     reader: StackReader<'b>,
     /// How the last frame was found; `None` for the first one.
     by: Option<By>,
-    /// Whether the caller of the first frame was found by its frame pointer alone. A function that calls another one keeps a
-    /// frame pointer where others do, but the first one may keep none or not have set it yet: then its caller is missing.
+    /// True if the caller of the first frame was found only by its frame pointer. A function that
+    /// is calling another one has set its frame pointer, but the first one may keep none or not
+    /// have set it yet, and then its caller is missing.
     is_first_unknown: bool,
 }
 
 /// The code of a frame.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The index in [`Walker::files`].
+    /// Index in [`Walker::files`].
     file: usize,
-    /// The address at which the address 0 of the file is.
+    /// The load bias of the file.
     base: u64,
     entry: Entry,
-    /// Whether the address is the first one of a function and not after a call: makecontext(3) and the like put it at the end
-    /// of a stack.
+    /// True if the address is the start of a function and not preceded by a call: makecontext(3)
+    /// and others put such an address at the end of a stack.
     is_start: bool,
 }
 
-/// A frame that was found.
 pub(super) struct Next {
     pub(super) address: FrameAddress,
     pub(super) by: By,
@@ -140,7 +140,7 @@ impl<M: Machine> Default for Walker<M> {
 }
 
 impl<M: Machine> Walker<M> {
-    /// Follows a stack, if the registers are those of a program of this machine.
+    /// Walks a stack. Returns `None` if the registers are not of a program for this machine.
     pub(super) fn start(
         &mut self,
         options: &Options,
@@ -169,7 +169,7 @@ impl<M: Machine> Walker<M> {
         Some(if is_unknown { StackEnd::Unknown } else { end })
     }
 
-    /// Returns whether the kernel finds the caller of an interrupted function by its frame pointer.
+    /// Returns true if the kernel finds the caller of an interrupted function by its frame pointer.
     pub(super) fn has_frame_pointer(
         &mut self,
         options: &Options,
@@ -187,8 +187,8 @@ impl<M: Machine> Walker<M> {
         }
     }
 
-    /// Returns what is known of a process, without modules that were unmapped or replaced. Forgets all files when they are too
-    /// many.
+    /// Returns the state of a process without modules that were unmapped or replaced. Drops
+    /// everything if there are too many files.
     fn take_process(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32) -> Process {
         if self.len > options.max_bytes || self.files.len() >= MAX_FILES {
             *self = Self::default();
@@ -196,7 +196,7 @@ impl<M: Machine> Walker<M> {
         let version = spaces.mappings_version(pid).unwrap_or(0);
         if self.processes.len() >= self.max_processes && !self.processes.contains_key(&pid) {
             self.processes.retain(|&pid, process| spaces.mappings_version(pid) == Some(process.version));
-            // All of them live. Memory is linear in what lives, and time, too, as twice as many come before the next look.
+            // All of them are alive. Doubling the limit keeps the time of removals linear.
             self.max_processes = MIN_PROCESSES.max(2 * self.processes.len());
         }
         let mut process = self.processes.get_mut(&pid).map(std::mem::take).unwrap_or_default();
@@ -209,7 +209,7 @@ impl<M: Machine> Walker<M> {
         process
     }
 
-    /// Adds the callers of the first frame. Returns why there are no others.
+    /// Adds the callers of the first frame. Returns why the stack ends.
     fn walk(
         &mut self,
         walk: &mut Walk<'_, '_>,
@@ -232,13 +232,14 @@ impl<M: Machine> Walker<M> {
                 Err(end) => return end,
             };
             let after = M::stack_pointer(&registers);
-            // A function of arm64 that calls no other has nothing on the stack. A signal handler can have its own stack.
+            // A leaf function on arm64 has nothing on the stack, and a signal handler can have its
+            // own stack.
             let is_stuck = after < before || after == before && address.is_return_address();
             if is_stuck && next.by != By::Signal {
                 return StackEnd::Loop;
             }
             if is_start && next.address.address() == address.address() {
-                // The link register of arm64 has it still.
+                // The link register of arm64 still has this address.
                 return StackEnd::Complete;
             }
             if next.by == By::Signal {
@@ -247,7 +248,8 @@ impl<M: Machine> Walker<M> {
             let lookup = next.address.address_for_lookup();
             if walk.process.module_at(lookup).is_none() && code_at(walk.spaces, walk.pid, lookup).is_none() {
                 return match next.by {
-                    // What made the stack has put a function at its end, which no other calls, and words for it above.
+                    // The creator of the stack put a function at its end that no other calls, with
+                    // its own data above.
                     _ if is_start => StackEnd::Complete,
                     By::FramePointer => StackEnd::NoUnwindInfo { address: address.address_for_lookup() },
                     _ => StackEnd::BadAddress { address: next.address.address() },
@@ -261,7 +263,7 @@ impl<M: Machine> Walker<M> {
         StackEnd::TooDeep { max_frames }
     }
 
-    /// Finds the file and the unwind information of a frame's code. `None` without a file.
+    /// Finds the file and the unwind entry of a frame. Returns `None` without a file.
     fn place(
         &mut self,
         options: &Options,
@@ -284,7 +286,7 @@ impl<M: Machine> Walker<M> {
         Some(Place { file, base, entry, is_start })
     }
 
-    /// Finds the caller of a frame, or the code that a signal has interrupted.
+    /// Finds the caller of a frame, or the code that a signal interrupted.
     fn next(
         &mut self,
         walk: &mut Walk<'_, '_>,
@@ -305,8 +307,8 @@ impl<M: Machine> Walker<M> {
             Entry::Missing | Entry::Unsafe => {
                 let info = self.files.get(file).and_then(|info| info.as_ref().ok());
                 let is_entry = info.is_some_and(|info| info.is_entry_function(lookup.wrapping_sub(base)));
-                // Without the entry point: code in assembly language that begins a thread, or code without frame pointers with a 0
-                // in the register.
+                // Not the entry point: assembly code that starts a thread, or code without frame
+                // pointers with a 0 in the register.
                 let outermost = match walk.by {
                     _ if is_entry => StackEnd::Complete,
                     Some(By::UnwindInfo | By::Signal) => StackEnd::Unknown,
@@ -321,7 +323,8 @@ impl<M: Machine> Walker<M> {
             }
             Entry::Caller { .. } => {}
         }
-        // The same code has the same address in the file in each process, so that the cache serves all.
+        // Use addresses in the file, which are the same in each process, so that all share the
+        // cache.
         let in_file = match address {
             FrameAddress::InstructionPointer(ip) => {
                 FrameAddress::from_instruction_pointer(ip.wrapping_sub(base))
@@ -353,7 +356,7 @@ impl<M: Machine> Walker<M> {
                 Ok(Next { address, by: By::UnwindInfo })
             }
             Ok(None) if has_lost_frame => Err(StackEnd::BadFrame { address: 0 }),
-            // A return address of 0.
+            // The return address is 0.
             Ok(None) => Err(StackEnd::Complete),
             Err(Error::CouldNotReadStack(address)) => Err(StackEnd::BadFrame { address }),
             Err(Error::DidNotAdvance) => Err(StackEnd::Loop),
@@ -361,8 +364,9 @@ impl<M: Machine> Walker<M> {
         }
     }
 
-    /// Finds the caller of a frame in code without unwind information, if its frame pointer leads to one. `outermost` is the end at
-    /// a frame pointer that marks the last frame by the ABI: other values of the register can look the same.
+    /// Finds the caller of a frame without unwind information by its frame pointer. `outermost` is
+    /// the result if the frame pointer marks the outermost frame according to the ABI, because
+    /// other uses of the register can look the same.
     fn next_by_frame_pointer(
         &mut self,
         walk: &mut Walk<'_, '_>,
@@ -390,14 +394,15 @@ impl<M: Machine> Walker<M> {
                 Ok(Next { address, by: By::FramePointer })
             }
             Ok(None) if M::is_last_frame(registers, |address| reader.read(address)) => {
-                // The frames before it have such frame pointers, too.
+                // Trust the mark if the previous frame was found by its frame pointer, too.
                 Err(if walk.by == Some(By::FramePointer) { StackEnd::Complete } else { outermost })
             }
             Ok(None) | Err(_) => Err(no_info),
         }
     }
 
-    /// Returns the first address that could not be read but had to be, and forgets what framehop has made of that.
+    /// Returns the first required address that could not be read, and clears the cache if framehop
+    /// derived a wrong rule from it.
     fn missing_byte(
         &mut self,
         reader: &StackReader<'_>,
@@ -406,18 +411,19 @@ impl<M: Machine> Walker<M> {
         before: u64,
         cached: u64,
     ) -> Option<u64> {
-        // Below the stack pointer, the first function has nothing that matters.
+        // In the first function, nothing below the stack pointer matters.
         let is_first = !address.is_return_address();
         let mut failed = reader.failed.iter().filter(|&&at| !is_first || at >= before);
         let &first = failed.next()?;
-        // A rule that framehop could not evaluate without the missing bytes is a wrong one in its cache from now on.
+        // framehop caches a wrong rule if it cannot evaluate one without the missing bytes.
         if failed.next().is_some() || result != Err(Error::CouldNotReadStack(first)) {
             *self.caches.of(cached) = M::Cache::default();
         }
         Some(first)
     }
 
-    /// Returns the file of the module at an address, which is read now if no stack has led to it, and its base.
+    /// Returns the file and the load bias of the module at an address, reading the file when a
+    /// stack first reaches it.
     fn module(
         &mut self,
         options: &Options,
@@ -445,7 +451,7 @@ impl<M: Machine> Walker<M> {
         found
     }
 
-    /// Returns the index of the file of a mapping, which is found and read if it is a new one.
+    /// Returns the index of the file of a mapping, finding and reading the file if it is new.
     fn file(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32, mapping: &Mapping) -> usize {
         let build_id = spaces.build_id(mapping.object());
         let key = FileKey::new(pid, mapping, build_id);
@@ -455,7 +461,7 @@ impl<M: Machine> Walker<M> {
             Some(Err((tried, reason))) if *tried == pid || *reason == NoUnwindInfo::Panicked => return index,
             _ => {}
         }
-        // Stays if reading panics.
+        // This entry stays if reading panics.
         put(&mut self.files, index, Err((pid, NoUnwindInfo::Panicked)));
         let found = options.finder.find(pid, mapping, build_id);
         let loaded = found
@@ -485,13 +491,13 @@ impl<M: Machine> Walker<M> {
         }
     }
 
-    /// Returns the number of modules that are kept.
+    /// Returns the number of modules in memory.
     #[cfg(test)]
     pub(super) fn modules(&self) -> usize {
         self.processes.values().map(|process| process.modules.len()).sum()
     }
 
-    /// Drops what a panic may have left half done.
+    /// Drops state that a panic may have left inconsistent.
     pub(super) fn recover(&mut self) {
         self.caches = Caches::default();
         self.context = Context::new();
@@ -502,7 +508,7 @@ impl<M: Machine> Walker<M> {
     }
 }
 
-/// Replaces a value, or appends it if the index is the next one.
+/// Replaces the value at an index, or appends it if the index is the length.
 fn put<T>(values: &mut Vec<T>, index: usize, value: T) {
     match values.get_mut(index) {
         Some(old) => *old = value,

@@ -1,4 +1,4 @@
-//! Samples the stacks of a command, and prints them in the folded form, which flame graphs are made of.
+//! Samples the stacks of a command and prints them in the folded form of flame graphs.
 //!
 //! Usage: `live COMMAND [ARGUMENT]...`
 
@@ -12,7 +12,7 @@ use perf_symbols::{FileFinder, Unwinder};
 
 mod folded;
 
-/// Bytes of the stack that are copied for each sample.
+/// Bytes of the stack to copy for each sample.
 const STACK: u32 = 16 << 10;
 
 fn main() -> Result<(), perf_session::Report> {
@@ -27,7 +27,8 @@ fn main() -> Result<(), perf_session::Report> {
         attr.with_sample_type(SampleType::TID | SampleType::TIME | SampleType::IP | SampleType::CALLCHAIN)
             .with_regs_user(Architecture::NATIVE.registers())
             .with_stack_user(size)
-            // The user part comes from the copy of the stack. Mappings, names and forks say where its addresses are.
+            // The user part comes from the stack copy. MMAP, COMM and FORK records give meaning to
+            // its addresses.
             .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER | AttrFlags::SAMPLE_ID_ALL)
             .with_flags(
                 AttrFlags::MMAP | AttrFlags::MMAP2 | AttrFlags::COMM | AttrFlags::COMM_EXEC | AttrFlags::TASK,

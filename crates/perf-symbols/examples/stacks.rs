@@ -1,6 +1,6 @@
-//! Prints the stacks of a `perf.data` file in the folded form, which flame graphs are made of.
+//! Prints the stacks of a `perf.data` file in the folded form of flame graphs.
 //!
-//! Usage: `stacks FILE`, of `perf record -g` or `perf record --call-graph dwarf,32768`.
+//! Usage: `stacks FILE`, with a file of `perf record -g` or `perf record --call-graph dwarf,32768`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -30,10 +30,10 @@ fn run() -> Result<(), Box<dyn Error>> {
         Some("aarch64") => Architecture::ARM64,
         _ => Architecture::NATIVE,
     };
-    // Files of another machine need a build id, and a place: `FileFinder::remote().with_symfs(...)`.
+    // For another machine use `FileFinder::remote().with_symfs(...)`; files need a build id then.
     let finder = FileFinder::local();
     let mut folded = folded::Folded::new(Unwinder::new(architecture, finder.clone()), finder)?;
-    // A truncated file ends before its features, and has records all the same.
+    // A truncated file has records but no features.
     if let Ok(Some(section)) = reader.feature(Feature::BUILD_ID) {
         if let Ok(FeatureData::BuildIds(ids)) = section.section().data() {
             for file in &ids {
@@ -44,7 +44,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         }
     }
     let mut malformed = 0_u64;
-    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    // A damaged or truncated file ends with an error: print the records before it first.
     let end = loop {
         match reader.next() {
             Ok(Some(record)) if record.kernel().is_some() => match record.decode() {

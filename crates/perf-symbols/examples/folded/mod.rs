@@ -1,4 +1,4 @@
-//! Counts stacks in the folded form: one line a stack, outermost function first, as flame graphs take them.
+//! Counts stacks in the folded form of flame graphs: one line per stack, outermost function first.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use perf_symbols::{
     AddressSpaces, FileFinder, Query, Stack, StackEnd, Symbolizer, Symbols, Unnamed, Unwinder,
 };
 
-/// Stacks that are named at once: addresses of one file are looked up together.
+/// Number of stacks to name at once. Large, because addresses of one file are looked up together.
 const BATCH: usize = 1024;
 
 pub(crate) struct Folded {
@@ -16,12 +16,12 @@ pub(crate) struct Folded {
     unwinder: Unwinder,
     symbolizer: Symbolizer,
     stack: Stack,
-    /// The name of the thread, and the number of frames.
+    /// Stacks without names yet: the thread name and the number of frames.
     unnamed: Vec<(String, usize)>,
     queries: Vec<Query>,
     stacks: BTreeMap<String, u64>,
     ends: BTreeMap<String, u64>,
-    /// The largest copy of a stack that a truncated one needs, in bytes.
+    /// The largest stack copy, in bytes, that a truncated stack needs.
     needed: u64,
 }
 
@@ -40,14 +40,14 @@ impl Folded {
         })
     }
 
-    /// Adds a record: all of them, in the order of time.
+    /// Adds a record. Pass all records in time order.
     pub(crate) fn add<L: Layout>(&mut self, record: &Record<'_, L>) {
         self.spaces.update(record);
         let Record::Sample(sample) = record else { return };
         let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
         self.unwinder.unwind(&self.spaces, sample, &mut self.stack);
         self.stack.leave_out_unmapped(&self.spaces, pid);
-        // The queries keep what is mapped now, so that the names can wait.
+        // The queries keep the current mappings, so that names can be looked up later.
         let thread = String::from_utf8_lossy(self.spaces.thread_name(tid).unwrap_or(b"?")).into_owned();
         let frames = self.stack.frames();
         self.queries.extend(frames.iter().map(|frame| Query::new(&self.spaces, pid, frame)));
@@ -59,7 +59,7 @@ impl Folded {
         }
     }
 
-    /// Names the frames of the last stacks.
+    /// Names the frames of the pending stacks.
     fn name(&mut self) {
         let named = self.symbolizer.symbolize(&self.queries);
         let mut frames = self.queries.iter().zip(&named);
@@ -73,7 +73,7 @@ impl Folded {
         self.queries.clear();
     }
 
-    /// Returns why the stack ends, in a form that is equal for stacks with the same remedy.
+    /// Returns why the stack ends, as text that is equal for stacks with the same remedy.
     fn reason(&mut self, pid: u32) -> String {
         let end = self.stack.end();
         if let StackEnd::Truncated { needed } = end {
@@ -86,7 +86,7 @@ impl Folded {
         missing.map_or_else(|| end.reason().to_string(), |reason| reason.to_string())
     }
 
-    /// Prints the stacks; and to stderr, how they end and why frames have no name.
+    /// Prints the stacks; prints to stderr how they end and why frames have no name.
     pub(crate) fn print(mut self) {
         self.name();
         for (stack, count) in &self.stacks {
@@ -104,7 +104,7 @@ impl Folded {
     }
 }
 
-/// Appends the functions of a frame, the inlined ones last; or the object and the offset in it.
+/// Appends the functions of a frame, inlined ones last; without a name, the object and the offset.
 fn push_names(line: &mut String, query: &Query, symbols: &Result<Symbols, Unnamed>) {
     match (symbols, query.object()) {
         (Ok(symbols), _) => {

@@ -1,4 +1,4 @@
-//! Names, inlined functions and lines of programs with debug information, compared with addr2line.
+//! Compares names, inlined functions and lines of programs with addr2line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -11,10 +11,10 @@ use perf_symbols::{ElfSymbols, FileFinder, FileSymbols, MappedObject, Mapping, O
 
 use crate::programs::Programs;
 
-/// The frames at an address, the innermost first: name and line.
+/// The frames at an address, innermost first: name and line.
 type Frames = Vec<(String, u32)>;
 
-/// Asks addr2line. `None` if it is missing.
+/// Runs addr2line. Returns `None` if it is missing.
 fn by_addr2line(program: &Path, addresses: &[u64]) -> Option<Vec<Frames>> {
     let mut child = Command::new("addr2line")
         .args(["-a", "-f", "-i", "-C", "-e"])
@@ -54,7 +54,8 @@ fn frames(symbols: &Symbols) -> Frames {
     functions.map(|function| (function.name.to_string(), line(function).unwrap_or(0))).collect()
 }
 
-/// Returns the functions at addresses of a file's symbol table; with lines from debug information.
+/// Returns the functions at addresses of a file's symbol table, optionally with lines from debug
+/// information.
 pub(crate) fn symbols(path: &Path, addresses: &[u64], has_lines: bool) -> Vec<Option<Symbols>> {
     let finder = FileFinder::local();
     let found = finder.find_debug_file(ObjectFile::open(path).expect("the file"));
@@ -63,7 +64,8 @@ pub(crate) fn symbols(path: &Path, addresses: &[u64], has_lines: bool) -> Vec<Op
     addresses.iter().map(|address| symbols.symbolize(*address)).collect()
 }
 
-/// Returns the path of a function without its arguments, generic arguments and type, which demanglers print differently.
+/// Returns the path of a function without arguments, generic arguments and type, which demanglers
+/// print differently.
 pub(crate) fn path_of(name: &str) -> String {
     let (mut depth, mut path, mut last) = (0, String::new(), ' ');
     for letter in name.chars() {
@@ -79,21 +81,22 @@ pub(crate) fn path_of(name: &str) -> String {
     let path = path.trim().trim_end_matches(" const");
     let hash = path.rfind("::h").filter(|at| path.len() - at == 19);
     let path = path[..hash.unwrap_or(path.len())].rsplit(' ').next().unwrap_or("");
-    // `.cold`, `.part.0` and the like, which the compiler adds to symbols.
+    // Compilers add suffixes such as `.cold` and `.part.0`.
     path.split('.').next().unwrap_or(path).to_owned()
 }
 
-/// The classes of results at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Same,
-    /// addr2line names the innermost function by the symbol table: as the function that it is inlined into.
+    /// addr2line names the innermost function by the symbol table, as the function that it is
+    /// inlined into.
     InnermostIsSymbol,
-    /// The address is after the end of every function: addr2line names the function before, and we none.
+    /// The address is after the end of all functions. addr2line names the previous function; this
+    /// crate names none.
     Padding,
-    /// Several symbols begin at the same address, and addr2line takes another one.
+    /// Several symbols begin at the address, and addr2line chooses another one.
     OtherNameOfTheSameStart,
-    /// addr2line has no function: it does not read the dynamic symbols of a stripped file.
+    /// addr2line has no function because it does not read dynamic symbols of a stripped file.
     Unknown,
     Different,
 }
@@ -115,7 +118,8 @@ fn class(found: Option<&Symbols>, expected: &Frames, is_padding: bool) -> Class 
     if found == expected { Class::InnermostIsSymbol } else { Class::Different }
 }
 
-/// Compares addresses of all code of a program, `step` bytes apart. Returns how many were compared.
+/// Compares addresses of all code of a program, `step` bytes apart. Returns the number of
+/// addresses.
 fn compare(program: &Path, step: usize) -> usize {
     let bytes = std::fs::read(program).expect("the program");
     let elf = object::File::parse(&*bytes).expect("an ELF file");
@@ -164,7 +168,7 @@ fn mapped_by(program: &str, arguments: &[&str]) -> BTreeSet<PathBuf> {
         return BTreeSet::new();
     };
     let mut files = BTreeSet::new();
-    // Until the libraries are loaded.
+    // Wait until the libraries are loaded.
     for _ in 0..100 {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap_or_default();
         let code =

@@ -1,4 +1,4 @@
-//! Programs whose bytes were changed at random: each address has a name or a reason, in bounded time.
+//! Programs with randomly changed bytes: each address has a name or a reason, in bounded time.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::programs::Programs;
 
 const FILES: u64 = 150;
 
-/// A generator of numbers (xorshift), the same in each run.
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -34,7 +34,7 @@ fn damaged_programs_have_names_or_reasons() {
     let mut spaces = AddressSpaces::new();
     for number in 0..FILES {
         let mut bytes = whole.clone();
-        // Some in the headers, some in the tables at the end, some anywhere; few or many.
+        // Change few or many bytes in the headers, in the tables at the end, or anywhere.
         for _ in 0..=random.below(40) {
             let end = match random.below(3) {
                 0 => 0x400,
@@ -103,7 +103,7 @@ fn file_that_claims_too_many_symbols_is_refused() {
             is_return_address: false,
         };
         queries.push(Query::new(&spaces, 1, &frame));
-        // Without the lines, the names stay.
+        // Without the lines, the names are still found.
         expected.push(if is_compressed { Ok(Some(NoLines::TooLarge)) } else { Err(Unnamed::TooLarge) });
     }
     assert!(queries.len() > 1, "no compressed sections");
@@ -112,7 +112,7 @@ fn file_that_claims_too_many_symbols_is_refused() {
     let found: Vec<_> =
         found.iter().map(|found| found.as_ref().map(Symbols::no_lines).map_err(|reason| *reason)).collect();
     let mut differences = found.iter().zip(&expected).filter(|(found, expected)| found != expected);
-    // The lists of places of variables are not read.
+    // `.debug_loclists` is not read.
     assert_eq!(differences.next().map(|(found, _)| *found), Some(Ok(None)), "{found:?}");
     assert_eq!(differences.next(), None);
 }

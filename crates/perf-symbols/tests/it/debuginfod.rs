@@ -1,4 +1,4 @@
-//! Files from a debuginfod server, which is a thread of the test.
+//! Downloads from a debuginfod server that runs in a thread of the test.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,8 +12,8 @@ use perf_symbols::{
 
 use crate::programs::Programs;
 
-/// Answers requests for two paths with the bytes of a file, and others with 404. Returns the address, and the paths that
-/// were asked for.
+/// Serves the given files by path, and 404 for others. Returns the server's address, and the list
+/// of requested paths.
 fn server(files: Vec<(String, Vec<u8>)>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -51,7 +51,7 @@ fn answer(
     }
 }
 
-/// Returns a mapping of a file that is nowhere.
+/// Returns a mapping of a file that does not exist.
 fn mapping() -> Mapping {
     Mapping::new(0x1000..0x2000, 0x1000, MappedObject::new(b"/no/such/program"))
 }
@@ -74,10 +74,10 @@ fn missing_file_is_fetched_once_and_kept_in_the_cache() {
         assert_eq!(found.evidence(), Evidence::BuildId);
         assert_eq!(found.object().path(), cache.join(id.to_string()).join("executable"));
     }
-    // The program once; and its debug information, which the server does not have.
+    // The program, once, and its debug information, which the server does not have.
     let expected = ["executable", "debuginfo"].map(|kind| format!("/buildid/{id}/{kind}"));
     assert_eq!(*asked.lock().expect("no panic"), expected);
-    // Without a build id, nothing is asked.
+    // Without a build id, no request is sent.
     assert!(finder.find(1, &mapping(), None).is_err());
     assert_eq!(asked.lock().expect("no panic").len(), 2);
 }

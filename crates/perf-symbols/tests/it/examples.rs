@@ -1,4 +1,4 @@
-//! The examples, on a real program.
+//! Runs the examples on a real program.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,14 +6,15 @@ use std::process::Command;
 use crate::programs::Programs;
 use crate::unwind::CXX;
 
-/// Runs an example, and returns what it prints. `None` if cargo built this test only, and says so.
+/// Runs an example and returns its output. Returns `None`, with a message, if cargo built only this
+/// test.
 fn run(example: &str, arguments: &[&Path]) -> Option<String> {
     let (lines, error) = end(example, arguments)?;
     assert_eq!(error, None, "{example}");
     Some(lines)
 }
 
-/// Runs an example, and returns what it prints, with what it prints as its error if it fails.
+/// Runs an example and returns its output, with its error message if it fails.
 fn end(example: &str, arguments: &[&Path]) -> Option<(String, Option<String>)> {
     let test = std::env::current_exe().expect("a path");
     let target = test.ancestors().nth(2).expect("the folder of the target");
@@ -30,7 +31,7 @@ fn end(example: &str, arguments: &[&Path]) -> Option<(String, Option<String>)> {
     Some((String::from_utf8(output.stdout).expect("UTF-8"), error))
 }
 
-/// Asserts that samples in the function that most time is spent in come from `main` or from the thread.
+/// Asserts that samples in the hottest function are called from `main` or from the thread.
 fn assert_is_folded(lines: &str) {
     let (mut all, mut whole) = (0, 0);
     for line in lines.lines() {
@@ -46,7 +47,8 @@ fn assert_is_folded(lines: &str) {
             let work = functions.iter().position(|&function| function == "work");
             first.zip(work).is_some_and(|(first, work)| first < work)
         };
-        // The function of libc that begins a thread has a name if its debug information is installed.
+        // The thread's start function in libc has a name only if its debug information is
+        // installed.
         let is_thread = functions.get(1).is_some_and(|&function| function != "_start");
         if is_from("main") || is_thread && is_from("") {
             whole += count;

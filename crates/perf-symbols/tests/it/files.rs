@@ -13,7 +13,7 @@ use perf_symbols::{
 
 use crate::programs::Programs;
 
-/// A program that waits until it is dropped.
+/// A program that runs until it is dropped.
 struct Running(Child);
 
 impl Running {
@@ -21,7 +21,7 @@ impl Running {
         Self(command.stdin(Stdio::piped()).spawn().expect("a program that starts"))
     }
 
-    /// Returns the executable mapping whose name ends with `name`, once it is there.
+    /// Waits for the executable mapping whose name ends with `name`.
     fn mapping(&self, name: &str) -> Mapping {
         for _ in 0..1000 {
             let maps = fs::read_to_string(format!("/proc/{}/maps", self.0.id())).unwrap_or_default();
@@ -58,7 +58,7 @@ fn parse(line: &str) -> Mapping {
     Mapping::new(hex(start)..hex(end), hex(offset), object)
 }
 
-/// The same without the inode, as in a record that has a build id instead.
+/// Removes the inode, as in a record with a build id.
 fn without_inode(mapping: &Mapping) -> Mapping {
     let object = MappedObject::new(mapping.object().path());
     Mapping::new(mapping.start()..mapping.end(), mapping.offset_of(mapping.start()), object)
@@ -79,13 +79,13 @@ fn replaced_program_is_found_while_it_runs_and_refused_after_it() {
     let finder = FileFinder::local();
     let found = |id| finder.find(pid, &mapping, id).map(|found| found.evidence());
     assert_eq!((found(id), found(None)), (Ok(Evidence::BuildId), Ok(Evidence::Inode)));
-    // By its path here, which stays when the process ends.
+    // The path in this root is preferred, because it stays when the process ends.
     let here = finder.find(pid, &mapping, id).expect("the program");
     assert_eq!(here.object().path(), path);
 
     programs.compile("newer", "history.c", &["-O0", "-ldl", "-lpthread"]);
     fs::rename(programs.path("newer"), &path).expect("a new program in its place");
-    // The kernel has a link to the program, even without a path.
+    // The kernel has a link to the program even without a path.
     for id in [id, None] {
         let found = finder.find(pid, &mapping, id).expect("the program that runs");
         assert!(found.object().path().starts_with("/proc"), "{found:?}");
@@ -110,7 +110,7 @@ fn replaced_program_is_found_while_it_runs_and_refused_after_it() {
         "{by_inode}"
     );
 
-    // Written in place: the inode is the same.
+    // The file was written in place, so that the inode is the same.
     let recorded = SystemTime::now() - Duration::from_secs(100);
     let metadata = fs::metadata(&path).expect("the program");
     let inode = Inode { inode: metadata.ino(), ..mapping.object().inode().expect("an inode") };
@@ -200,7 +200,7 @@ fn inode_of_another_device_is_not_compared() {
     };
     assert_eq!(evidence(inode), Ok(Evidence::Path));
     assert_eq!(evidence(Inode { inode: 1, ..inode }), Ok(Evidence::Path));
-    // A file that was changed in the second in which the recording ended may be the same.
+    // A file that changed in the last second of the recording may be unchanged since its mapping.
     let seconds = u64::try_from(metadata.mtime()).expect("after 1970");
     let until = |seconds| {
         let end = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
@@ -217,20 +217,20 @@ fn program_in_another_root_is_found_there_and_not_at_its_path_here() {
     let root = programs.path("");
     let running = Running::start(Command::new("chroot").arg(&root).args(["/static", "wait"]));
     let mapping = running.mapping("/static");
-    // The kernel's records have the path in the root of the process.
+    // The kernel records the path in the root of the process.
     let inside = MappedObject::new(b"/static").with_inode(mapping.object().inode().expect("an inode"));
     let inside = Mapping::new(mapping.start()..mapping.end(), mapping.offset_of(mapping.start()), inside);
     let found = FileFinder::local().find(running.0.id(), &inside, None).expect("the program");
     assert_eq!(found.evidence(), Evidence::Inode);
     assert_eq!(found.object().path(), Path::new(&format!("/proc/{}/root/static", running.0.id())));
 
-    // A path that is here, and not there.
+    // A path that exists here but not there.
     let outside =
         without_inode(&parse(&format!("1000-2000 r-xp 0 00:00 0 {}", programs.path("history").display())));
     let rejected = FileFinder::local().find(running.0.id(), &outside, None).expect_err("another root");
     assert_eq!(rejected.kind(), NotFoundKind::Missing, "{rejected}");
     drop(running);
-    // By symfs it is found without its process.
+    // symfs finds it without its process.
     let symfs = FileFinder::remote().with_symfs(&root);
     let found = symfs.find(1, &without_inode(&inside), None).expect("the program");
     assert_eq!((found.evidence(), found.object().path()), (Evidence::Path, &*programs.path("static")));
@@ -249,7 +249,7 @@ fn remote_file_needs_its_build_id() {
     assert!(error.to_string().contains("the mapping has no build id"), "{error}");
     assert_eq!(finder.find(1, &mapping, Some(id)).map(|found| found.evidence()), Ok(Evidence::BuildId));
 
-    // Without the file, by the three caches.
+    // Without the file, each of the three caches has a copy.
     let caches = programs.path("caches");
     let text = id.to_string();
     let (first, rest) = text.split_at(2);
@@ -289,7 +289,7 @@ fn remote_file_needs_its_build_id() {
 #[test]
 fn kernel_is_found_by_its_release_or_in_a_cache_if_the_build_id_is_equal() {
     let Some(programs) = Programs::new("kernel") else { return };
-    // The finder looks at the build id only.
+    // The finder compares only the build id.
     let (vmlinux, root) = (programs.path("history"), programs.path("files"));
     let id = ObjectFile::open(&vmlinux).expect("the program").build_id().expect("an id");
     let finder = FileFinder::remote().with_symfs(&root);
@@ -312,7 +312,7 @@ fn kernel_is_found_by_its_release_or_in_a_cache_if_the_build_id_is_equal() {
 #[test]
 fn file_without_segments_has_its_build_id_in_a_section() {
     let Some(programs) = Programs::new("module") else { return };
-    // As kernel modules are linked.
+    // Link as for kernel modules.
     let options = ["-r", "-nostdlib", "-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314"];
     if programs.compile("module.ko", "spin.c", &options).is_none() {
         eprintln!("skipped: the linker makes no such file");
@@ -366,13 +366,13 @@ fn debug_file_is_found_by_build_id_and_by_checksum() {
     assert_eq!(debug_of(&finder).as_ref(), Some(&debug));
     fs::remove_file(&debug).expect("the file");
     assert_eq!(debug_of(&finder).as_ref(), Some(&by_path));
-    // Another checksum.
+    // With another checksum.
     let mut bytes = fs::read(&by_path).expect("the file");
     *bytes.last_mut().expect("a byte") ^= 1;
     fs::write(&by_path, bytes).expect("the file");
     assert_eq!(debug_of(&finder), None);
 
-    // The debug file alone, which says where code was by the length of its mapping.
+    // With only the debug file, the length of the mapping determines the position of the code.
     fs::copy(&by_path, &by_id).expect("a copy");
     fs::remove_file(&path).expect("the program");
     let found = finder.find(1, &mapping, Some(id)).expect("its debug information");

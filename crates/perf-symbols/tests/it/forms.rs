@@ -1,4 +1,5 @@
-//! Forms in which linkers and distributions keep debug information: each has the names and lines of the plain one, or a reason.
+//! Forms in which linkers and distributions store debug information: each has the names and lines
+//! of the plain form, or a reason.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +9,7 @@ use perf_symbols::{BuildId, NoLines, ObjectFile, Symbols};
 use crate::addr2line::symbols;
 use crate::programs::Programs;
 
-/// A program with inlined functions, some addresses of it, and what it has there.
+/// A program with inlined functions, some of its addresses, and the expected results.
 struct Plain {
     programs: Programs,
     path: PathBuf,
@@ -39,7 +40,7 @@ impl Plain {
         }
     }
 
-    /// Returns how many addresses have lines for this reason only in part, after the checks that hold for all.
+    /// Checks all addresses, and returns the number that have incomplete lines for this reason.
     fn incomplete(&self, path: &Path, reason: NoLines) -> usize {
         let found = symbols(path, &self.addresses, true);
         let names = |symbols: &Option<Symbols>| {
@@ -65,7 +66,7 @@ impl Plain {
     }
 }
 
-/// Runs a tool. `false` if it is missing or cannot do it, and says so.
+/// Runs a tool. Returns false, with a message, if it is missing or lacks the feature.
 fn run(tool: &str, arguments: &[&Path]) -> bool {
     let done = Command::new(tool).args(arguments).stderr(Stdio::null()).status();
     let done = done.is_ok_and(|status| status.success());
@@ -101,7 +102,7 @@ fn split_debug_information_has_the_inlined_functions_of_the_plain_one() {
     plain.assert_same(&path);
     std::fs::remove_file(&dwo).expect("the part");
     assert!(plain.incomplete(&path, NoLines::Split) > 100);
-    // A part of another build, whose number differs, is not taken.
+    // A part of another build has a different id and is rejected.
     let other = plain.programs.compile("other", "inlines.cpp", &["-g", "-O1", "-gsplit-dwarf"]);
     other.expect("another program");
     std::fs::rename(plain.programs.path("other-inlines.dwo"), &dwo).expect("the part");
@@ -149,7 +150,7 @@ fn build_id_is_found_without_a_segment_and_of_any_length() {
     };
     let expected = BuildId::new(&[0xab; 20]);
     assert_eq!(ObjectFile::open(&path).expect("a library").build_id(), expected);
-    // As `perf inject --jit` writes it: the type of the segments becomes one that nobody knows.
+    // As `perf inject --jit` writes it: without a known segment type.
     let mut bytes = std::fs::read(&path).expect("the library");
     let table =
         usize::try_from(u64::from_le_bytes(bytes[32..40].try_into().expect("8 bytes"))).expect("an offset");
@@ -167,7 +168,7 @@ fn build_id_is_found_without_a_segment_and_of_any_length() {
 fn function_without_a_length_ends_with_its_section() {
     let programs = Programs::empty("sections");
     let (source, path) = (programs.path("sections.s"), programs.path("sections.so"));
-    // The first function of the next section is not at its start.
+    // The first function of the next section does not begin at its start.
     let text = ".globl last, next\n.type last, @function\n.type next, @function\nlast: .skip 32, 0x90\n\
         .section .other, \"ax\", @progbits\n.skip 32, 0x90\nnext: .skip 32, 0x90\n.size next, 32\n";
     std::fs::write(&source, text).expect("a source");

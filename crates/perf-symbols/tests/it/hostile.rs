@@ -1,4 +1,4 @@
-//! Files that somebody made so that reading them ends the program, or never ends.
+//! Crafted files that would crash a naive reader or keep it busy without end.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,8 @@ use crate::addr2line::symbols;
 use crate::names::map;
 use crate::programs::Programs;
 
-/// Assembles a program with a function `work` of 64 bytes and these debug sections. `None` without the tools.
+/// Assembles a program with a function `work` of 64 bytes and these debug sections. Returns `None`
+/// without the tools.
 fn assemble(programs: &Programs, name: &str, sections: &str) -> Option<std::path::PathBuf> {
     let source = programs.path(&format!("{name}.s"));
     let text =
@@ -26,8 +27,9 @@ fn assemble(programs: &Programs, name: &str, sections: &str) -> Option<std::path
     Some(path)
 }
 
-/// The abbreviations of all programs here: a unit with a name, lines, low and high address (1); one with lines alone (2); a
-/// function with a name, low and high address (3), one with ranges (4); an inlined function (5); the name of one (6).
+/// The abbreviations of all programs here: a unit with a name, lines, low and high address (1); a
+/// unit with lines only (2); a function with a name, low and high address (3) or ranges (4); an
+/// inlined function (5); the name of an inlined function (6).
 const ABBREVIATIONS: &str = r#"
 .section .debug_abbrev,"",@progbits
 .Labbrev:
@@ -60,7 +62,7 @@ fn lines(files: &str, rows: &str) -> String {
 
 const ONE_FILE: &str = ".string \"x.c\"; .byte 0,0,0";
 
-/// Returns what is known of the function, without the line.
+/// Returns the name, the reason and the number of functions for `work`.
 fn of_work(path: &Path) -> (String, Option<NoLines>, usize) {
     let object = ObjectFile::open(path).expect("a library");
     let start = object.section_addresses(".text").expect("code").start;
@@ -80,7 +82,7 @@ fn debug_information_that_costs_more_than_its_bytes_is_left_out() {
         writeln!(body, ".fill {},1,0", levels + 2).expect("a string");
         [ABBREVIATIONS, &unit(&body), &lines(ONE_FILE, ".byte 20")].concat()
     };
-    // A function whose ranges are one long list, again and again.
+    // A function refers to one long range list again and again.
     let ranges = |functions: usize, entries: usize| {
         let body = format!("{HEAD}.rept {functions}\n.uleb128 4; .long .Lranges\n.endr\n.byte 0");
         let list = format!(
@@ -88,13 +90,13 @@ fn debug_information_that_costs_more_than_its_bytes_is_left_out() {
         );
         [ABBREVIATIONS, &unit(&body), &lines(ONE_FILE, ".byte 20"), &list].concat()
     };
-    // Units that share one line program.
+    // Units share one line program.
     let shared_lines = |units: usize, rows: usize| {
         let body = unit(".uleb128 2; .long .Lline; .quad work, 64");
         let rows = format!(".fill {rows}, 1, 18");
         [ABBREVIATIONS, &body.repeat(units), &lines(ONE_FILE, &rows)].concat()
     };
-    // Files in one folder with a long name.
+    // Files are in one folder with a long name.
     let long_paths = |files: usize, len: usize| {
         let folder = "d".repeat(len);
         let list = format!(".rept {files}\n.string \"f\"; .byte 1,0,0\n.endr");
@@ -102,7 +104,7 @@ fn debug_information_that_costs_more_than_its_bytes_is_left_out() {
             lines(&list, ".byte 20").replacen(".byte 0\n", &format!(".string \"{folder}\"\n.byte 0\n"), 1);
         [ABBREVIATIONS, &unit(&format!("{HEAD}.byte 0")), &program].concat()
     };
-    // Tables of abbreviations that overlap: each unit has one that begins a few bytes later.
+    // Abbreviation tables overlap: each unit's table begins a few bytes later.
     let tables = |units: usize| {
         let mut text = String::from(".section .debug_abbrev,\"\",@progbits\n.Labbrev:\n");
         writeln!(
@@ -167,7 +169,7 @@ fn debug_link_leads_to_regular_files_only() {
             return;
         }
         let text = ObjectFile::open(&linked).expect("the program").section_addresses(".text").expect("code");
-        // It ends.
+        // This terminates.
         let found = symbols(&linked, &[text.start], true);
         assert_eq!(found, [None], "{name}");
     }

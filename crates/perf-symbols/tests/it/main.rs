@@ -1,4 +1,4 @@
-//! The tests beside the perf tool and with real programs, as one program.
+//! Tests against the perf tool and with real programs, in one binary.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

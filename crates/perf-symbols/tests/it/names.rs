@@ -1,4 +1,4 @@
-//! Names of the samples of fresh recordings, compared with what `perf script` prints.
+//! Compares names of samples in fresh recordings with the output of `perf script`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -21,17 +21,18 @@ use crate::addr2line::path_of;
 use crate::perf_script::record;
 use crate::programs::Programs;
 
-/// Work in many functions of the kernel, the dynamic linker, libc, Python, and programs in C, C++ and Rust.
+/// Exercises many functions of the kernel, the dynamic linker, libc, Python, and programs in C, C++
+/// and Rust.
 const WORK: &str = "for i in 1 2 3; do python3 -c 'import json, ctypes, hashlib, decimal, sqlite3, asyncio, unittest'; \
     perl -MPOSIX -e 'my %h; $h{$_ % 977} .= $_ for 1..300000' ; done; \
     $D/inlines-cpp; $D/inlines-rust; $D/history $D/first.so $D/second.so; \
     find /usr/share /usr/lib >/dev/null; tar cf - /usr/share/doc 2>/dev/null | gzip -1 | wc -c; \
     git --version; ls -lR /usr/share | sort -k5 | uniq -c | awk '{ s += $2 } END { print s }'";
 
-/// A sample with what `perf script` prints of it.
+/// A sample with its line of `perf script`.
 type Sample = (Query, String);
 
-/// Returns `SYMBOL+OFFSET` of each sample by `perf script`, empty where it prints `[unknown]`.
+/// Returns `SYMBOL+OFFSET` of each sample from `perf script`, empty for `[unknown]`.
 fn names_by_perf(file: &Path) -> Vec<String> {
     let output = Command::new("perf")
         .args(["script", "--no-inline", "-F", "ip,sym,symoff", "-i"])
@@ -75,17 +76,17 @@ fn samples(file: &Path) -> Vec<Sample> {
     samples
 }
 
-/// The classes of results of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Same,
-    /// Several symbols begin at the same address, and the perf tool takes another one.
+    /// Several symbols begin at the address, and the perf tool chooses another one.
     OtherNameOfTheSameStart,
     BothUnnamed,
-    /// The perf tool names entries of the procedure linkage table by their relocations, or by `_init` and `_fini` before
-    /// them, which have no size.
+    /// The perf tool names entries of the procedure linkage table by their relocations, or by the
+    /// preceding `_init` and `_fini`, which have no size.
     LinkageTable,
-    /// The perf tool has no symbols of files without a path, and does not find those of some programs in `/tmp`.
+    /// The perf tool has no symbols of files without a path, and does not find some programs in
+    /// `/tmp`.
     OnlyOurs,
     Different,
 }
@@ -145,7 +146,7 @@ fn names_are_those_of_perf_script() {
     assert!(distinct.len() > 2000 && same > 4 * other_name, "{classes:?}");
 }
 
-/// Asks for an interrupted instruction.
+/// Creates a query for an interrupted instruction.
 fn query(spaces: &AddressSpaces, pid: u32, mode: CpuMode, address: u64) -> Query {
     Query::new(spaces, pid, &StackFrame { mode, address, is_return_address: false })
 }
@@ -165,7 +166,7 @@ fn jitdump_header(pid: u32) -> Vec<u8> {
     bytes
 }
 
-/// A record of a jitdump: a function at `0x10_0000`.
+/// A `JIT_CODE_LOAD` record for a function at `0x10_0000`.
 fn jitdump_function(pid: u32, time: u64, name: &str) -> Vec<u8> {
     let len = 16 + 40 + name.len() as u32 + 1;
     let mut record = [0_u32, len].map(u32::to_le_bytes).concat();
@@ -207,7 +208,7 @@ fn address_without_a_symbol_has_the_reason_that_its_file_shows() {
         found[0].as_ref().map(|_| ()).map_err(|reason| *reason)
     };
     assert_eq!(reason(&path, ".text"), Ok(()));
-    // The first entry of the table, which finds the function of the others, has no name in any tool.
+    // Tools name no functions in the first entry of the table, the resolver of all others.
     assert_eq!(reason(&path, ".plt"), Err(Unnamed::LinkageTable));
     assert_eq!(reason(&stripped, ".plt"), Err(Unnamed::LinkageTable));
     assert_eq!(reason(&stripped, ".text"), Err(Unnamed::NoSymbol));
@@ -231,10 +232,10 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     std::fs::write(&path, "100000 20 first\n").expect("a perf map");
     assert_eq!(name(query(&spaces, 0x10_0010)), "first+16");
     assert_eq!(name(query(&spaces, 0x10_0030)), "[Err(NoPerfMap)]");
-    // A call returns after the function: the offset is the address's.
+    // A call returns to the address after the function; the offset is of that address.
     let after = StackFrame { mode: CpuMode::USER, address: 0x10_0020, is_return_address: true };
     assert_eq!(name(Query::new(&spaces, pid, &after)), "first+32");
-    // The runtime compiles one more.
+    // The runtime compiles another function.
     std::fs::write(&path, "100000 20 first\n100020 20 second\n").expect("a perf map");
     assert_eq!(name(query(&spaces, 0x10_0030)), "second+16");
     let _ = std::fs::remove_file(&path);
@@ -251,16 +252,16 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
         [name(at(150)), name(at(250)), name(query(&spaces, 0x10_0010))],
         ["old+16", "new+16", "new+16"]
     );
-    // What the jitdump does not have is in the perf map.
+    // The perf map has what the jitdump lacks.
     assert_eq!(name(at(50)), "first+16");
-    // The runtime compiles another one there.
+    // The runtime compiles another function at the same address.
     bytes.extend(code(300, "newest"));
     std::fs::write(&dump, &bytes).expect("a jitdump");
     assert_eq!([name(at(250)), name(at(300))], ["new+16", "newest+16"]);
     let _ = std::fs::remove_file(&dump);
 }
 
-/// The symbols of a file, which panic.
+/// Symbols of a file that panic.
 struct Failing;
 
 impl FileSymbols for Failing {
@@ -269,7 +270,7 @@ impl FileSymbols for Failing {
     }
 }
 
-/// The symbols of a file that has none.
+/// Symbols of a file without any.
 struct Nothing;
 
 impl FileSymbols for Nothing {
@@ -315,10 +316,11 @@ fn failure_of_the_library_is_counted_and_ends_with_its_file() {
     assert!(missing[0].to_string().contains("nothing: the file is missing"), "{}", missing[0]);
 }
 
-/// The name of a jitdump has an id that is used again, and anybody may write one in a folder such as `/tmp`.
+/// The id in the name of a jitdump is reused, and any user can write one in a folder such as
+/// `/tmp`.
 #[test]
 fn jitdump_is_the_file_that_the_process_mapped_or_its_own_users() {
-    // Others have perf maps of this process.
+    // A process with other perf maps.
     let mut child = Command::new("sleep").arg("1000").spawn().expect("a process");
     let pid = child.id();
     let folder = std::env::temp_dir().join(format!("perf-symbols-jitdump-{pid}"));
@@ -348,7 +350,7 @@ fn jitdump_is_the_file_that_the_process_mapped_or_its_own_users() {
     };
     let written = Ok("written".to_owned());
     let own = [Some(inode), Some(inode + 1), None].map(name);
-    // Of another user than the process, this user and root.
+    // Owned by a user other than the process's, this user and root.
     let given = std::os::unix::fs::chown(&path, Some(65534), None);
     let foreign = [Some(inode), None].map(name);
     let _ = (child.kill(), child.wait(), std::fs::remove_dir_all(&folder));
@@ -360,7 +362,7 @@ fn jitdump_is_the_file_that_the_process_mapped_or_its_own_users() {
     }
 }
 
-/// The symbols of a file, which somebody changes at a certain address.
+/// Symbols of a file that is changed while a certain address is looked up.
 struct Changing(PathBuf);
 
 impl FileSymbols for Changing {
@@ -429,7 +431,7 @@ fn files_that_were_not_used_for_long_are_closed() {
         maps.lines().filter(|line| line.contains(&*folder.to_string_lossy())).count()
     };
     let (first, first_mapped) = (opened(), mapped());
-    // An address that has no name yet, so that each file is opened again.
+    // An address without a cached name, so that each file is opened again.
     let others: Vec<_> =
         (1..=20_u64).map(|index| query(&spaces, pid, CpuMode::USER, 0x1000_0000 * index + 0x80)).collect();
     let at_once = symbolizer.symbolize(&[queries, others].concat());
@@ -439,11 +441,11 @@ fn files_that_were_not_used_for_long_are_closed() {
     for descriptors in [first, second] {
         assert!((1..=2 * MAX_FILES).contains(&descriptors), "{descriptors} descriptors");
     }
-    // Their owners may truncate them at any time, which would be a signal.
+    // Files must not be mapped, because truncation by their owners would be a signal.
     assert_eq!((first_mapped, second_mapped), (0, 0));
 }
 
-/// Reports each call, and ends it when it is permitted to.
+/// Reports each call, and returns from it only on permission.
 struct Stepwise(Sender<()>, Receiver<()>);
 
 impl FileSymbols for Stepwise {
@@ -481,7 +483,7 @@ fn request_that_was_dropped_is_not_looked_up() {
 #[test]
 fn kernel_of_another_boot_is_not_named_by_this_one() {
     let mut spaces = AddressSpaces::new();
-    // A text that begins where no kernel has it.
+    // A text mapping at an address where no kernel begins.
     let range = [0xffff_ffff_0000_1230, 0x100_0000, 0xffff_ffff_0000_1230];
     map(&mut spaces, CpuMode::KERNEL, u32::MAX, range, b"[kernel.kallsyms]_text");
     let first = query(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_2000);
@@ -493,7 +495,7 @@ fn kernel_of_another_boot_is_not_named_by_this_one() {
     let here = reason(FileFinder::local());
     assert!(matches!(here, Unnamed::OtherKernel | Unnamed::KernelHidden | Unnamed::NoKallsyms), "{here:?}");
 
-    // With the list of its symbols, by its build id, which is 16 bytes further.
+    // With the symbol list for its build id, at an offset of 16 bytes.
     let id = BuildId::new(&[0xab; 20]).expect("20 bytes");
     spaces.add_build_id(b"[kernel.kallsyms]", id);
     let folder = std::env::temp_dir().join(format!("perf-symbols-kallsyms-{}", std::process::id()));
@@ -525,7 +527,7 @@ fn kernel_of_another_build_at_the_same_address_is_not_named_by_this_one() {
     let symbolizer = Symbolizer::without_lines(FileFinder::local()).expect("a thread");
     let mut spaces = AddressSpaces::new();
     map(&mut spaces, CpuMode::KERNEL, u32::MAX, [text, 0x100_0000, text], &path);
-    // A module without functions in the list, in addresses that the list ends before.
+    // A module without functions in the list, after the end of the list.
     let module = kallsyms.iter().last().map_or(0, |function| function.address) + 0x1000;
     map(&mut spaces, CpuMode::KERNEL, u32::MAX, [module, 0x1000, 0], b"[unloaded]");
     let ask = |spaces: &AddressSpaces, address| {

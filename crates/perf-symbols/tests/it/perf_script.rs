@@ -1,4 +1,4 @@
-//! The mappings of fresh recordings, compared with what `perf script` prints for each sample.
+//! Compares the mappings of fresh recordings with the output of `perf script` for each sample.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use perf_symbols::{AddressSpaces, Location};
 
 use crate::programs::Programs;
 
-/// Programs that exec, fork, load libraries, and run in a separate mount namespace or root. `$D` is the folder of
-/// [`Programs`].
+/// Programs that exec, fork, load libraries, and run in a separate mount namespace or root. `$D` is
+/// the folder of [`Programs`].
 const WORKLOADS: &[(&str, &str)] = &[
     (
         "processes",
@@ -24,12 +24,13 @@ const WORKLOADS: &[(&str, &str)] = &[
         "namespace",
         "unshare -m sh -c 'mount -t tmpfs none /mnt && cp /bin/ls /mnt/listing && /mnt/listing -R /usr/share' || ls -R /usr/share",
     ),
-    // dlopen and dlclose, MAP_FIXED over code, threads, deaths by signals, and ids of processes that are used again.
+    // dlopen and dlclose, MAP_FIXED over code, threads, deaths by signals, and reused process ids.
     ("history", "$D/history $D/first.so $D/second.so"),
     ("root", "chroot $D /static spin || $D/static spin"),
 ];
 
-/// Returns what `perf script` prints for each sample: `TIME PID/TID IP OBJECT COMM`; `None` without the perf tool.
+/// Returns the output of `perf script` for each sample: `TIME PID/TID IP OBJECT COMM`; `None`
+/// without the perf tool.
 fn objects_by_perf(file: &Path) -> Option<Vec<String>> {
     let output = Command::new("perf")
         .args(["script", "--ns", "-F", "comm,pid,tid,time,ip,dso", "-i"])
@@ -75,7 +76,7 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
             Ok(Location::User(mapping) | Location::Kernel(Some(mapping))) => {
                 let deleted = if mapping.object().is_deleted() { " (deleted)" } else { "" };
                 let path = String::from_utf8_lossy(mapping.object().path());
-                // The tool names the symbol by which it finds the offset of the kernel.
+                // The tool appends the symbol that gives the offset of the kernel.
                 format!(
                     "{}{deleted}",
                     path.strip_suffix("_text").filter(|path| path.starts_with('[')).unwrap_or(&path)
@@ -84,7 +85,7 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
             Ok(Location::KernelSymbol(_)) => "(symbol)".to_string(),
             Ok(_) | Err(_) => "[unknown]".to_string(),
         };
-        // As the tool prints them: seconds without leading zeros, and ids that are signed.
+        // As the tool prints them: seconds without leading zeros, and signed ids.
         #[allow(clippy::cast_possible_wrap, reason = "the tool prints -1 for a task without an id")]
         let (pid, id) = (pid as i32, tid as i32);
         let comm = match spaces.thread_name(tid) {
@@ -97,7 +98,8 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
     (lines, spaces)
 }
 
-/// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
+/// Records all CPUs while a shell runs `script`. Returns `None` if the tool or the permission is
+/// missing.
 pub(crate) fn record(programs: &Programs, name: &str, script: &str) -> Option<PathBuf> {
     let path = programs.path(name).with_extension("data");
     let status = Command::new("perf")
@@ -126,8 +128,9 @@ fn every_sample_is_in_the_object_that_perf_script_prints() {
         let user = expected.iter().filter(|line| line.contains(" /")).count();
         println!("{name}: {} samples, {user} in files", expected.len());
         assert!(user > 20, "{name}: {user} samples in user space");
-        // What any task of this machine may have: the tool has another name for a program that was loaded into the kernel, and
-        // that of a perf map for memory without a file, in which a runtime may have written code.
+        // Other tasks of this machine can have these. The tool uses another name for a program that
+        // was loaded into the kernel, and the name of a perf map for memory without a file, where a
+        // runtime may have written code.
         let has_no_path = |found: &str| found.contains(" (symbol) ") || found.contains(" //anon ");
         let pairs = found.iter().zip(&expected).filter(|(found, _)| !has_no_path(found));
         let differences: Vec<_> = pairs.filter(|(found, expected)| found != expected).collect();

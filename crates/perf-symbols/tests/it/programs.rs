@@ -1,4 +1,4 @@
-//! Programs that the tests compile, in a folder that is removed at the end.
+//! Compiles programs for the tests, in a folder that is removed on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,15 +6,15 @@ use std::process::{Command, Stdio};
 pub(crate) struct Programs(PathBuf);
 
 impl Programs {
-    /// Makes an empty folder.
+    /// Creates an empty folder for a test.
     pub(crate) fn empty(test: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("perf-symbols-{}-{test}", std::process::id()));
         std::fs::create_dir(&folder).expect("a temporary folder");
         Self(folder)
     }
 
-    /// Compiles the programs that most tests need: `history`, the same as `static`, and the libraries `first.so` and
-    /// `second.so`. `None` if that fails.
+    /// Compiles the programs that most tests need: `history`, the same as `static`, and the
+    /// libraries `first.so` and `second.so`. Returns `None` if that fails.
     pub(crate) fn new(test: &str) -> Option<Self> {
         let programs = Self::empty(test);
         programs.compile("first.so", "spin.c", &["-O1", "-shared", "-fPIC"])?;
@@ -24,8 +24,8 @@ impl Programs {
         Some(programs)
     }
 
-    /// Compiles a source file in `tests/programs`, in C, C++ or Rust, with a build id that no cache of this machine has.
-    /// `None` without its compiler or libraries, and says so.
+    /// Compiles a C, C++ or Rust file in `tests/programs`, with a build id that no cache of this
+    /// machine has. Returns `None`, with a message, without its compiler or libraries.
     pub(crate) fn compile(&self, output: &str, source: &str, options: &[&str]) -> Option<PathBuf> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
         let (compiler, id) = match source.extension().and_then(|extension| extension.to_str()) {

@@ -1,4 +1,5 @@
-//! Stacks of real programs: whole without frame pointers, and equal to the kernel's callchains with them.
+//! Stacks of real programs: complete without frame pointers, and equal to the kernel's callchains
+//! with them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,8 +16,8 @@ use perf_symbols::{
 
 use crate::programs::Programs;
 
-/// Runs a program, and gives each of its samples with the state of its mappings, both of the callchain by frame
-/// pointers and of `bytes` of the stack. Returns whether events may be opened.
+/// Runs a program, and passes each of its samples with the current mappings: the callchain by frame
+/// pointers, and a stack copy of `bytes` bytes. Returns false if events cannot be opened.
 fn sample(
     program: &Path,
     argument: &str,
@@ -44,7 +45,7 @@ fn sample(
     let mut spaces = AddressSpaces::new();
     let pid = child.id();
     let mut add = |record: EventSetRecord<'_>| {
-        // The kernel may put the fields of another process's event into one of this.
+        // The kernel may put the fields of another process's event into a record of this one.
         let Ok(record) = record.decode() else { return };
         spaces.update(&record);
         let Record::Sample(sample) = record else { return };
@@ -61,13 +62,14 @@ fn sample(
     true
 }
 
-/// Returns whether a frame is in a file with this name.
+/// Returns true if a frame is in a file with this name.
 fn is_in(spaces: &AddressSpaces, pid: u32, frame: &StackFrame, program: &Path) -> bool {
     let location = spaces.find(pid, frame.mode, frame.lookup_address());
     matches!(location, Ok(Location::User(mapping)) if Path::new(std::str::from_utf8(mapping.object().path()).unwrap_or("")) == program)
 }
 
-/// Returns whether a frame is in the first function of a program, of the dynamic linker or of a thread.
+/// Returns true if a frame is in the first function of a program, of the dynamic linker or of a
+/// thread.
 fn is_outermost(spaces: &AddressSpaces, pid: u32, frame: &StackFrame) -> bool {
     let Ok(Location::User(mapping)) = spaces.find(pid, frame.mode, frame.lookup_address()) else {
         return false;
@@ -109,7 +111,7 @@ fn stacks_without_frame_pointers_reach_the_first_function() {
                 {
                     return;
                 }
-                // Below a signal handler is an address that is not after a call.
+                // The frame that a signal interrupted is not a return address.
                 let mut callers = stack.user().iter().skip(1);
                 interrupted += u32::from(callers.any(|frame| !frame.is_return_address));
                 match stack.end() {
@@ -185,7 +187,7 @@ fn stacks_are_those_of_frame_pointers_in_programs_that_keep_them() {
     }
 }
 
-/// Counts the samples of a program in user space whose stack copy ends so, and those that end otherwise.
+/// Counts the samples in user space whose stack copy ends like this, and those that end otherwise.
 fn ends(
     program: &Path,
     way: &str,
@@ -196,7 +198,7 @@ fn ends(
     let is_permitted = sample(program, way, 8 << 10, |spaces, sample| {
         unwinder.unwind(spaces, sample, &mut stack);
         let pid = sample.pid().expect("a process");
-        // Others are of the start of the program.
+        // The others are from the start of the program.
         let innermost = stack.user().first();
         let is_inside = innermost.is_some_and(|frame| is_in(spaces, pid, frame, program));
         if !is_inside || stack.user_source() != UserSource::StackCopy {
@@ -227,7 +229,7 @@ fn stacks_that_end_early_have_the_true_reason() {
                     _ => false,
                 };
             let ends = ends(&program, way, |unwinder, _, pid, stack| match way {
-                // The function at the end was called by no other, so that its own address is the one to look up.
+                // No function called the one at the end, so that its own address is looked up.
                 "fiber" => {
                     let last = stack.user().last().expect("a frame");
                     stack.end() == StackEnd::Complete && stack.user().len() == 3 && !last.is_return_address
@@ -244,7 +246,7 @@ fn stacks_that_end_early_have_the_true_reason() {
             });
             let Some((expected, others)) = ends else { return };
             println!("{}, {way}: {expected}, others: {others:?}", program.display());
-            // Few samples are of the other functions of the program.
+            // Few samples are in the other functions of the program.
             assert!(expected > 20 && others.len() * 20 <= expected as usize, "{way}: {expected}, {others:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! A program with inlined functions of several levels, generics and closures, for the comparison with addr2line.
+//! A program with several levels of inlined functions, generics and closures, to compare with
+//! addr2line.
 
 use std::collections::HashMap;
 

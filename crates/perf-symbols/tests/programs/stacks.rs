@@ -1,5 +1,5 @@
-//! Stacks of different kinds: recursion, trait objects, sorting with a comparator, hash maps, formatting, a thread and
-//! large frames. Usage: `stacks [ROUNDS]`.
+//! Different kinds of stacks: recursion, trait objects, sorting with a comparator, hash maps,
+//! formatting, a thread and large frames. Usage: `stacks [ROUNDS]`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Panics of the libraries that read the files of others.
+//! Catches panics of the libraries that parse untrusted files.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +7,8 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a library over the bytes of others. `None` if it panicked. What it has changed is no longer used then.
+/// Runs `read`, which parses untrusted bytes with a library. Returns `None` if it panicked; do not
+/// use the state that it changed after that.
 pub(crate) fn caught<T>(read: impl FnOnce() -> T) -> Option<T> {
     let is_caught_outside = IS_CAUGHT.replace(true);
     let result = catch_unwind(AssertUnwindSafe(read));
@@ -15,10 +16,12 @@ pub(crate) fn caught<T>(read: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Returns whether a panic of this thread is caught here and counted, so that a panic hook need not print it.
+/// Returns true while this thread runs a library whose panics this crate catches and counts, so
+/// that a panic hook can skip them.
 ///
-/// Libraries that read debug information can panic at bytes which somebody made up. [`NameCounts`](crate::NameCounts) and
-/// [`NoUnwindInfo`](crate::NoUnwindInfo) have the results; the standard hook prints the panic all the same.
+/// Libraries that read debug information can panic on crafted bytes. The panic shows up in
+/// [`NameCounts`](crate::NameCounts) or [`NoUnwindInfo`](crate::NoUnwindInfo), but the standard
+/// hook prints it all the same.
 ///
 /// ```
 /// let print = std::panic::take_hook();

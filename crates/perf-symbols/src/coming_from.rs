@@ -1,4 +1,4 @@
-//! Tables for the port of a program from another crate. They list its items and those of this crate.
+//! Migration tables: the items of another crate and their counterparts here.
 //!
 //! | from | page |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `framehop` | `framehop` (feature `unwind`) |
 //! | `wholesym`, `samply-symbols` | `wholesym` (feature `names`) |
 //!
-//! The pages name the versions that they were written for. Their examples are compiled as tests of this crate, and their
+//! Each page names the versions that it describes. The examples are compiled as tests, and the
 //! links are checked.
 
 // Only the links of the pages use these names.

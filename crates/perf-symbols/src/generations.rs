@@ -1,31 +1,32 @@
-//! A map that forgets what was added long ago, so that its size is bounded.
+//! A map of bounded size that evicts the oldest generation of entries.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Two maps: when the newer one is full, it takes the place of the older one.
+/// Two maps: inserts go to the newer one. When it is full, it replaces the older one, whose entries
+/// are evicted.
 #[derive(Debug)]
 pub(crate) struct Generations<K, V> {
     newer: HashMap<K, V>,
     older: HashMap<K, V>,
-    /// Of the newer one.
+    /// Sum of the costs in `newer`.
     cost: usize,
     max_cost: usize,
 }
 
 impl<K: Eq + Hash, V> Generations<K, V> {
-    /// Makes a map that holds entries of at most twice `max_cost`.
+    /// Creates a map whose entries cost at most twice `max_cost`.
     pub(crate) fn new(max_cost: usize) -> Self {
         Self { newer: HashMap::new(), older: HashMap::new(), cost: 0, max_cost }
     }
 
-    /// Changes the limit for the entries that follow.
+    /// Changes the limit for the following inserts.
     #[cfg(feature = "names")]
     pub(crate) fn set_max_cost(&mut self, max_cost: usize) {
         self.max_cost = max_cost;
     }
 
-    /// Adds an entry. Returns those that are forgotten now.
+    /// Adds an entry. Returns the entries that this evicted.
     pub(crate) fn insert(&mut self, key: K, value: V, cost: usize) -> HashMap<K, V> {
         let mut forgotten = HashMap::new();
         if self.cost + cost > self.max_cost {

@@ -1,14 +1,15 @@
-//! From an address in a sample to what was mapped there at the time of the sample, its file, and its function.
+//! Maps an address in a sample to the mapping at that time, its file, and its function.
 //!
-//! A sample has addresses and the id of a process. What they mean depends on the moment: processes exec and exit, their
-//! ids are used again, libraries are loaded over others, and BPF programs come and go. [`AddressSpaces`] follows the records
-//! of these changes, and answers for the time of the last record.
+//! A sample has addresses and a process id, and their meaning changes over time: processes exec and
+//! exit, ids are reused, libraries are loaded over others, and BPF programs come and go.
+//! [`AddressSpaces`] follows the records of these changes and answers for the time of the last
+//! record.
 //!
 //! ```
 //! use perf_decode::{Layout, Record};
 //! use perf_symbols::{AddressSpaces, Location};
 //!
-//! /// Applies a record of a ring or a file, all of which come in the order of time. Returns where a sample was taken.
+//! /// Applies a record; records must come in time order. Returns the file of a sample's address.
 //! fn object<L: Layout>(spaces: &mut AddressSpaces, record: &Record<'_, L>) -> Option<String> {
 //!     spaces.update(record);
 //!     let Record::Sample(sample) = record else { return None };
@@ -42,37 +43,37 @@
 //! | to | use |
 //! |---|---|
 //! | follow the mappings of all processes and of the kernel | [`AddressSpaces::update`] |
-//! | find what an address of a process is in | [`AddressSpaces::find`]: [`Location`], or [`Unlocated`] with the reason |
-//! | know the file of a mapping, its build id or inode, and the offset in it | [`Mapping`], [`MappedObject`] |
+//! | find the mapping of an address | [`AddressSpaces::find`]: [`Location`], or [`Unlocated`] with the reason |
+//! | get the file of a mapping, its build id or inode, and the file offset | [`Mapping`], [`MappedObject`] |
 //! | use the build ids of a `perf.data` file | [`AddressSpaces::add_build_id`] |
 //! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
-//! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
-//! | know why stacks are incomplete, and count them | [`StackEnd`], [`StackEndReason`]; [`Stack::leave_out_unmapped`] for callchains |
-//! | follow sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
+//! | get the stack of a sample as one list of frames, however it was recorded | [`Stack`], [`StackFrame`], [`StackEnd`] |
+//! | learn why stacks are incomplete, and count them | [`StackEnd`], [`StackEndReason`]; [`Stack::leave_out_unmapped`] for callchains |
+//! | unwind sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
 //! | find the file of a mapping, and verify it (feature `files`) | `FileFinder::find`: `FoundFile`, or `NotFound` with the reason |
-//! | list the objects that a recording maps, and those that its addresses are in | [`RecordedObjects`] |
+//! | list the objects that a recording maps, and the objects that its addresses hit | [`RecordedObjects`] |
 //! | name functions, inlined functions and lines (feature `names`) | `Query::new` for each frame, then `Symbolizer::symbolize` |
-//! | know why addresses have no name, or no line (feature `names`) | `Unnamed`, `NoLines`, `Symbolizer::counts`, `Symbolizer::missing_files` |
+//! | learn why addresses have no name, or no line (feature `names`) | `Unnamed`, `NoLines`, `Symbolizer::counts`, `Symbolizer::missing_files` |
 //! | name addresses of one file (feature `names`) | `ElfSymbols` |
-//! | know of records that came too late | [`AddressSpaces::late_records`] |
+//! | count records that came too late | [`AddressSpaces::late_records`] |
 //!
-//! Without features, the crate opens no file, and works on any operating system with Rust 1.85.
+//! Without features, the crate opens no files and works on any operating system with Rust 1.85.
 //!
-//! | feature | what it adds | crates in all | Rust |
+//! | feature | what it adds | dependencies | Rust |
 //! |---|---|---|---|
 //! | | address spaces, stacks of callchains | 4, as for `perf-decode` | 1.85 |
-//! | `files` | files of mappings, by `object` | 10 | 1.85 |
-//! | `names` | names, by `addr2line` | 20 | 1.88 |
-//! | `unwind` | stacks of registers and stack copies, by `framehop` | 19 | 1.88 |
+//! | `files` | files of mappings, with `object` | 10 | 1.85 |
+//! | `names` | names, with `addr2line` | 20 | 1.88 |
+//! | `unwind` | stacks from registers and stack copies, with `framehop` | 19 | 1.88 |
 //! | `names`, `unwind` | both | 23 | 1.88 |
-//! | `debuginfod` | fetches files from debuginfod servers, by `ureq` | 24 more | 1.85 |
+//! | `debuginfod` | downloads from debuginfod servers, with `ureq` | 21 more, and 3 to build | 1.85 |
 //!
-//! The examples `stacks` and `live` print folded stacks of a file and of a command.
+//! The examples `stacks` and `live` print folded stacks of a file and of a running command.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-/// Runs the example of the README as a test.
+/// Compiles the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,5 +1,5 @@
-//! The interface of aya's `PerfEventArrayBuffer` (0.14) on these crates: no unsafe code, and a sample that
-//! wraps at the end of the ring is in one piece.
+//! The interface of aya's `PerfEventArrayBuffer` (0.14) on these crates: no unsafe code, and a
+//! sample that wraps at the end of the ring is in one piece.
 //!
 //! ```sh
 //! cargo run -p perf-bpf --example aya_perf_buffer
@@ -22,7 +22,8 @@ const ATTR: Attr = Attr::software(Software::BPF_OUTPUT)
     .with_period(1)
     .with_wakeup_events(1);
 
-/// The constant layout of [`ATTR`], which lets the compiler skip the fields that samples do not have.
+/// The constant layout of [`ATTR`], which lets the compiler skip the fields that samples do not
+/// have.
 #[derive(Clone, Copy)]
 struct Output;
 
@@ -47,7 +48,8 @@ pub enum PerfEvent<'a> {
 pub struct PerfBuffer(Ring);
 
 impl PerfBuffer {
-    /// Opens and maps the ring of a CPU, with `page_count` data pages, a power of two, and fills its slot.
+    /// Opens and maps the ring of a CPU, with `page_count` data pages, a power of two, and fills
+    /// its slot.
     pub fn open(array: &mut EventArray, cpu: u32, page_count: usize) -> Result<Self, Error> {
         let ring =
             Ring::map(Event::open(&ATTR, Target::cpu(cpu))?, page_count).map_err(|error| error.error)?;
@@ -61,7 +63,8 @@ impl PerfBuffer {
         self.0.has_records()
     }
 
-    /// Calls `f` with each available event, until it breaks. The events are released at once at the end.
+    /// Calls `f` with each available event, until it breaks. The events are released at once at the
+    /// end.
     pub fn try_fold<B, C>(
         &mut self,
         init: C,

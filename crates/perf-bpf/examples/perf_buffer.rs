@@ -1,4 +1,5 @@
-//! Prints the processes that leave a CPU, as a program on `sched_switch` writes them to a perf event array.
+//! Prints the processes that leave a CPU, as a program on `sched_switch` writes them to a perf
+//! event array.
 //!
 //! ```sh
 //! cargo run -p perf-bpf --example perf_buffer

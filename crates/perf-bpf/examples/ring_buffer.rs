@@ -1,4 +1,5 @@
-//! Prints the processes that leave a CPU, as a program on `sched_switch` writes them to a ring buffer map.
+//! Prints the processes that leave a CPU, as a program on `sched_switch` writes them to a ring
+//! buffer map.
 //!
 //! ```sh
 //! cargo run -p perf-bpf --example ring_buffer

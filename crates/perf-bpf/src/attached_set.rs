@@ -1,3 +1,5 @@
+//! Event sets with a program attached to each event.
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ use crate::link::Attachment;
 
 /// An [`EventSet`] of events with a program attached to them.
 ///
-/// The program runs on every overflow of each event. A program on a tracepoint or a probe runs for its
-/// hits on all CPUs, so it is attached once, to the first event of it.
+/// The program runs on every overflow of each event. A program on a tracepoint or a probe runs for
+/// its hits on all CPUs, so it is attached once, to the first event of the tracepoint.
 ///
 /// ```no_run
 /// use perf_bpf::AttachedSet;
@@ -35,15 +37,16 @@ pub struct AttachedSet {
 }
 
 impl AttachedSet {
-    /// Opens an event on each online CPU, attaches the program to each, and then enables the events.
+    /// Opens an event on each online CPU, attaches the program to each, and then enables the
+    /// events.
     ///
-    /// Offline CPUs are skipped; [`offline`](Self::offline) returns them. The program reads `cookie` by
-    /// `bpf_get_attach_cookie`; 0 is the same as no cookie.
+    /// Offline CPUs are skipped; [`offline`](Self::offline) returns them. The program reads
+    /// `cookie` by `bpf_get_attach_cookie`; 0 is the same as no cookie.
     ///
     /// # Errors
     ///
-    /// [`Error::Set`] if an event cannot be opened, and [`Error::Attach`]. After an error no event stays
-    /// open and no program attached.
+    /// [`Error::Set`] if an event cannot be opened, and [`Error::Attach`]. After an error no event
+    /// stays open and no program attached.
     #[doc(alias = "OpenAll")]
     pub fn open(event: impl Into<NamedEvent>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
         let set = EventSetOptions::new().event(event).open()?;
@@ -57,8 +60,8 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Attach`], with the set. The program is detached from all its events, but on a kernel without
-    /// links (before Linux 5.15), where it stays attached until they are closed.
+    /// [`Error::Attach`], with the set. The program is detached from all its events, but on a
+    /// kernel without links (before Linux 5.15), where it stays attached until they are closed.
     #[doc(alias = "WithDeferredEnable")]
     #[allow(clippy::result_large_err)] // the value is larger
     pub fn attach(set: EventSet, program: impl AsFd, cookie: u64) -> Result<Self, Refused<EventSet>> {
@@ -91,12 +94,12 @@ impl AttachedSet {
         Ok(self.set.disable()?)
     }
 
-    /// Looks for CPUs that went offline or came online, as [`EventSet::refresh`], and attaches the program to the
-    /// events that were opened, before they are enabled.
+    /// Finds CPUs that went offline or came online with [`EventSet::refresh`], and attaches the
+    /// program to the new events before they are enabled.
     ///
     /// # Errors
     ///
-    /// As [`EventSet::refresh`], and [`Error::Attach`].
+    /// The errors of [`EventSet::refresh`], and [`Error::Attach`].
     pub fn refresh(&mut self) -> Result<Refreshed, Error> {
         let Self { attachments, set, program, cookie } = self;
         let refreshed = set.refresh_with(|set| attach_missing(attachments, set, program, *cookie))?;
@@ -129,7 +132,7 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSet::close`]. Everything is closed all the same, as by dropping the value.
+    /// The errors of [`EventSet::close`]. All links and events are closed even then.
     pub fn close(self) -> Result<LossLedger, Error> {
         drop(self.attachments);
         Ok(self.set.close()?)

@@ -1,3 +1,5 @@
+//! The bpf file system, whose files are pins.
+
 use std::path::{Component, Path, PathBuf};
 
 use perf_ring::Errno;

@@ -1,3 +1,5 @@
+//! Maps with a copy in memory, which repeats failed writes.
+
 use core::fmt;
 use std::collections::BTreeMap;
 
@@ -61,9 +63,9 @@ impl<K: Key, V: Value> CachedMap<K, V> {
         written
     }
 
-    /// Deletes an element from the map and the copy, and returns `false` if the map has none with
-    /// this key. If the map refuses it, the entry stays with [`DesiredAction::Delete`] and the
-    /// error.
+    /// Deletes an element from the map and the copy, and returns `false` if the map does not
+    /// contain the key. If the kernel refuses, the entry stays with [`DesiredAction::Delete`] and
+    /// the error.
     pub fn delete(&mut self, key: &K) -> Result<bool, Error> {
         let deleted = self.map.delete(key);
         match &deleted {
@@ -106,8 +108,8 @@ impl<K: Key, V: Value> CachedMap<K, V> {
             + self.entries.values().filter(|entry| entry.desired_action() == DesiredAction::Delete).count()
     }
 
-    /// Writes all elements of the copy to a map that takes the place of this one, such as one that was
-    /// deleted and created anew, and deletes those whose deletion failed. Returns the number of
+    /// Writes all elements of the copy to a map that takes the place of this one, such as one that
+    /// was deleted and created anew, and deletes those whose deletion failed. Returns the number of
     /// actions that failed, as [`sync`](Self::sync).
     pub fn rewrite(&mut self, map: Map<K, V>) -> usize {
         self.map = map;
@@ -129,7 +131,7 @@ impl<K: Key, V: Value> CachedMap<K, V> {
 /// The action that brings an element of the map in line with its copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DesiredAction {
-    /// No action: they are the same.
+    /// No action, because map and copy agree.
     InSync,
     /// The element needs to be created or updated.
     Insert,

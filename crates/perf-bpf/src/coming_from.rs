@@ -1,4 +1,4 @@
-//! Tables for the port of a program from another library. They list its items and those of this crate.
+//! Migration tables: the items of another library and their counterparts here.
 //!
 //! | from | page |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | the perf events of Cilium's `pkg/bpf`, and `perfevent` | [`cilium_events`] |
 //! | the perf buffers of aya, libbpf and `libbpf-rs` | [`perf_buffers`] |
 //!
-//! The pages name the versions that they were written for. Their examples are compiled as tests of this
-//! crate, and their links are checked.
+//! Each page names the versions that it describes. The examples are compiled as tests, and the
+//! links are checked.
 
 // Only the links of the pages use these names.
 #[cfg(doc)]

@@ -1,3 +1,5 @@
+//! Probes for BPF features of the running kernel.
+
 use std::os::fd::AsFd;
 
 use perf_ring::Errno;
@@ -37,8 +39,8 @@ impl Features {
     ///
     /// # Errors
     ///
-    /// [`Error::NoProbe`] for a type that this crate does not know, unless the kernel accepts it with
-    /// a key and a value of 4 bytes.
+    /// [`Error::NoProbe`] for a type that this crate does not know, unless the kernel accepts it
+    /// with a key and a value of 4 bytes.
     pub fn map_type(map_type: BpfMapType) -> Result<bool, Error> {
         let inner; // open until the map was created
         let mut spec = smallest(map_type);
@@ -70,11 +72,11 @@ impl Features {
         answer(created, is_known, Error::NoProbe { kind: "map type", number: map_type.0 })
     }
 
-    /// Returns the type, or [`HASH`](BpfMapType::HASH) in place of a type of hash that the kernel
-    /// lacks: LRU hashes before Linux 4.10, LPM tries before 4.11.
+    /// Returns the type, or [`HASH`](BpfMapType::HASH) if the kernel lacks this hash type: LRU
+    /// hashes before Linux 4.10, LPM tries before 4.11.
     ///
-    /// A program must be compiled for the same type. On a hash it looks up exact prefixes, so it
-    /// has to try each length itself.
+    /// The program must be compiled for the same type. On a hash it looks up exact prefixes, so it
+    /// must try each length.
     pub fn map_type_or_hash(map_type: BpfMapType) -> Result<BpfMapType, Error> {
         let has_fallback = matches!(map_type, BpfMapType::LRU_HASH | BpfMapType::LPM_TRIE);
         Ok(match map_type {
@@ -84,14 +86,15 @@ impl Features {
         })
     }
 
-    /// Returns whether the kernel has a program type and permits it. It is loaded with a program that only
-    /// returns.
+    /// Returns whether the kernel has a program type and permits it. It is loaded with a program
+    /// that only returns.
     ///
-    /// The answer is also `false` for a type that is refused with `EPERM` although the process may load
-    /// programs that need the same capabilities: a security module refuses it to every process.
+    /// The answer is also `false` for a type that is refused with `EPERM` although the process may
+    /// load programs that need the same capabilities: a security module refuses it to every
+    /// process.
     ///
-    /// Types that need more than instructions, such as tracing with BTF, are found by the verifier's
-    /// log, because a kernel that lacks the type does not verify the program.
+    /// Types that need more than instructions, such as tracing with BTF, are found by the
+    /// verifier's log, because a kernel that lacks the type does not verify the program.
     ///
     /// # Errors
     ///
@@ -160,8 +163,9 @@ impl Features {
     }
 }
 
-/// Returns whether the process has the capabilities for programs of every type: those for tracing and those
-/// for networking. What it has in the namespaces of a container may not count, so programs are loaded.
+/// Returns whether the process has the capabilities for programs of every type: those for tracing
+/// and those for networking. What it has in the namespaces of a container may not count, so
+/// programs are loaded.
 fn may_load_all() -> bool {
     let mut types = [BpfProgType::PERF_EVENT, BpfProgType::SCHED_CLS].into_iter();
     types.all(|prog_type| ProgramFd::load(prog_type, &RETURN_0, c"GPL", ObjectName::EMPTY).is_ok())
@@ -200,8 +204,8 @@ fn smallest(map_type: BpfMapType) -> MapSpec<'static> {
     MapSpec::new(map_type, entries).with_sizes(key, value).with_flags(flags)
 }
 
-/// Returns the answer to an attempt with a type. If the properties of the type are not known, a failed
-/// attempt is no answer, because the kernel has one errno for both.
+/// Returns the result of an attempt with a type. If the required properties of the type are
+/// unknown, a failed attempt proves nothing, because the kernel has one errno for both.
 fn answer<T>(attempt: Result<T, Error>, is_known: bool, no_answer: Error) -> Result<bool, Error> {
     let missing = [Errno::EINVAL, Errno::E2BIG, Errno::EOPNOTSUPP, ENOTSUPP];
     match supported(attempt, &missing) {

@@ -1,5 +1,6 @@
-//! Attaches BPF programs to perf events, reads their output and uses their maps: what a tracer needs beside
-//! a loader. Load programs with aya, libbpf-rs or your own loader; this crate takes their descriptors.
+//! Attaches BPF programs to perf events, reads their output and uses their maps: what a tracer
+//! needs in addition to a loader. Load programs with aya, libbpf-rs or another loader, and pass
+//! their descriptors to this crate.
 //!
 //! ```
 //! use std::time::Duration;
@@ -52,9 +53,9 @@
 //!
 //! # Permissions
 //!
-//! Maps need `CAP_BPF`, programs for tracing also `CAP_PERFMON`, ids `CAP_SYS_ADMIN`; before Linux 5.8 all
-//! need `CAP_SYS_ADMIN`. The error of a missing permission has the capabilities of the thread
-//! ([`BpfPrivileges`]).
+//! Maps need `CAP_BPF`, programs for tracing also `CAP_PERFMON`, ids `CAP_SYS_ADMIN`; before Linux
+//! 5.8 all need `CAP_SYS_ADMIN`. The error of a missing permission has the capabilities of the
+//! thread ([`BpfPrivileges`]).
 
 #![deny(unsafe_code)]
 

@@ -1,3 +1,5 @@
+//! Links and attachments of programs to events.
+
 use core::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -11,7 +13,8 @@ use crate::error::{Error, Refused};
 use crate::object::{ObjectKind, ObjectName};
 use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open};
 
-/// A link, which holds the attachment of a program. Closing its last descriptor detaches the program.
+/// A link, which holds the attachment of a program. Closing its last descriptor detaches the
+/// program.
 ///
 /// The link keeps the program and the event alive, also after their descriptors are closed.
 ///
@@ -27,16 +30,16 @@ impl Link {
     ///
     /// The program reads `cookie` by `bpf_get_attach_cookie`; 0 is the same as no cookie.
     ///
-    /// Programs of type tracepoint and kprobe are attached to the tracepoint or probe itself, and run for
-    /// its hits on all CPUs and in all tasks, whatever the event counts. If one returns 0, no event of
-    /// that tracepoint counts or samples the hit.
+    /// Programs of type tracepoint and kprobe are attached to the tracepoint or probe itself, and
+    /// run for its hits on all CPUs and in all tasks, regardless of what the event counts. If one
+    /// returns 0, no event of that tracepoint counts or samples the hit.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the program's type does not fit the event, or before Linux 5.15; `EEXIST` if the event
-    /// already has a program, or the tracepoint has this one; `E2BIG` if the tracepoint has 64. A program
-    /// of type perf event on an event without a period is accepted and never runs; [`Attachment`] refuses
-    /// it.
+    /// `EINVAL` if the program's type does not fit the event, or before Linux 5.15; `EEXIST` if the
+    /// event already has a program, or the tracepoint has this one; `E2BIG` if the tracepoint has
+    /// 64. A program of type perf event on an event without a period is accepted and never runs;
+    /// [`Attachment`] refuses it.
     ///
     /// [`Attachment`]: crate::Attachment
     #[doc(alias = "bpf_program__attach_perf_event_opts")]
@@ -49,15 +52,15 @@ impl Link {
         link.map(Self).map_err(Error::of(BpfCmd::LINK_CREATE, ObjectName::EMPTY))
     }
 
-    /// `bpf(BPF_RAW_TRACEPOINT_OPEN)`—Attaches a program to a raw tracepoint, by its name without the
-    /// subsystem, such as `sched_switch`. It runs for all hits. Since Linux 4.17.
+    /// `bpf(BPF_RAW_TRACEPOINT_OPEN)`—Attaches a program to a raw tracepoint, by its name without
+    /// the subsystem, such as `sched_switch`. It runs for all hits. Since Linux 4.17.
     ///
     /// A `cookie` other than 0 needs Linux 6.10. The type of the program must be raw tracepoint.
     ///
     /// # Errors
     ///
-    /// `ENOENT` if there is no such tracepoint, `EINVAL` for a program of another type or a cookie on an
-    /// older kernel.
+    /// `ENOENT` if the tracepoint does not exist, `EINVAL` for a program of another type or a
+    /// cookie on an older kernel.
     #[doc(alias = "BPF_RAW_TRACEPOINT_OPEN")]
     #[doc(alias = "bpf_program__attach_raw_tracepoint")]
     pub fn raw_tracepoint(name: &CStr, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
@@ -65,8 +68,9 @@ impl Link {
         link.map(Self).map_err(Error::of(BpfCmd::RAW_TRACEPOINT_OPEN, ObjectName::EMPTY))
     }
 
-    /// `bpf(BPF_RAW_TRACEPOINT_OPEN)` without a name—Attaches a program of type tracing, such as one of
-    /// libbpf's section `tp_btf`, to the tracepoint or function that it was loaded for. Since Linux 5.5.
+    /// `bpf(BPF_RAW_TRACEPOINT_OPEN)` without a name—Attaches a program of type tracing, such as
+    /// one of libbpf's section `tp_btf`, to the tracepoint or function that it was loaded for.
+    /// Since Linux 5.5.
     ///
     /// A `cookie` other than 0 is for programs on tracepoints, and needs Linux 6.10.
     ///
@@ -94,7 +98,8 @@ impl Link {
         info(self.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, ObjectName::EMPTY))
     }
 
-    /// Returns the descriptor. The program is attached as long as it or a duplicate is open.
+    /// Returns the descriptor. The program stays attached while the descriptor or a duplicate is
+    /// open.
     pub fn into_fd(self) -> OwnedFd {
         self.0
     }
@@ -106,11 +111,11 @@ impl AsFd for Link {
     }
 }
 
-/// The attachment of a program to a perf event. Dropping it detaches the program, if it is a
+/// The attachment of a program to a perf event. Dropping it detaches the program if it is a
 /// [link](Self::link).
 ///
-/// A program that was attached by ioctl stays attached until the event is closed, which other clones of
-/// the [`Arc`] may prevent: the kernel has no request to detach it.
+/// A program that was attached by ioctl stays attached until the event is closed, because the
+/// kernel has no request to detach it. Other clones of the [`Arc`] can keep the event open.
 #[derive(Debug)]
 pub struct Attachment {
     // Dropped before the event, so that the program is detached while the event exists.
@@ -119,16 +124,16 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Attaches a program by a link, or by ioctl on a kernel without links to perf events (before Linux
-    /// 5.15).
+    /// Attaches a program by a link, or by ioctl on a kernel without links to perf events (before
+    /// Linux 5.15).
     ///
     /// An attachment with a cookie is never made by ioctl, because the program would read 0.
     /// [`Link::attach`] describes the programs that events take. It does not enable the event.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPeriod`] if the program would never run; [`Error::Bpf`] as of [`Link::attach`] if there
-    /// is a cookie, and else [`Error::Event`] as of [`Event::set_bpf`].
+    /// [`Error::NoPeriod`] if the program would never run; [`Error::Bpf`] as of [`Link::attach`] if
+    /// there is a cookie, and else [`Error::Event`] as of [`Event::set_bpf`].
     pub fn new(
         event: impl Into<Arc<Event>>,
         program: impl AsFd,
@@ -138,22 +143,25 @@ impl Attachment {
         let attached = check_period(&event, program).and_then(|()| Link::attach(&*event, program, cookie));
         match attached {
             Ok(link) => Ok(Self { link: Some(link), event }),
-            // An old kernel and a wrong program have the same errno. For the latter the ioctl fails too.
+            // An old kernel and a wrong program have the same errno. For the latter the ioctl fails
+            // too.
             Err(error) if cookie == 0 && is_unsupported(&error) => Self::by_ioctl(event, program),
             Err(error) => Err(Refused { error, value: event }),
         }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Attaches a program until the event is closed. Since
-    /// Linux 4.1.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Attaches a program until the event is closed.
+    /// Since Linux 4.1.
     ///
     /// It does not enable the event. A program of type perf event does not run while the event is
-    /// disabled, as it is after an open with [`AttrFlags::DISABLED`](perf_ring::AttrFlags::DISABLED): call
-    /// [`Event::enable`]. Programs on tracepoints and probes run in any case.
+    /// disabled, as it is after an open with
+    /// [`AttrFlags::DISABLED`](perf_ring::AttrFlags::DISABLED): call [`Event::enable`]. Programs on
+    /// tracepoints and probes run in any case.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPeriod`] if the program would never run, and [`Error::Event`] as of [`Event::set_bpf`].
+    /// [`Error::NoPeriod`] if the program would never run, and [`Error::Event`] as of
+    /// [`Event::set_bpf`].
     #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
     pub fn by_ioctl(event: impl Into<Arc<Event>>, program: impl AsFd) -> Result<Self, Refused<Arc<Event>>> {
         let (event, program) = (event.into(), program.as_fd());
@@ -184,21 +192,21 @@ impl Attachment {
         &self.event
     }
 
-    /// Closes the link and returns the event. A program that was attached by ioctl stays attached until
-    /// the event is closed.
+    /// Closes the link and returns the event. A program that was attached by ioctl stays attached
+    /// until the event is closed.
     pub fn detach(self) -> Arc<Event> {
         self.event
     }
 }
 
-/// Returns whether the kernel may not have the command or its attach type. `E2BIG` is another cause:
-/// without a cookie the argument is not longer than that of the oldest kernel, and the tracepoint has its
-/// most programs.
+/// Returns whether the kernel may lack the command or its attach type. `E2BIG` has another cause:
+/// without a cookie the argument is as short as on the oldest kernel, so the tracepoint has the
+/// maximum number of programs.
 fn is_unsupported(error: &Error) -> bool {
     matches!(error.errno(), Some(Errno::EINVAL | Errno::EOPNOTSUPP))
 }
 
-/// Returns [`Error::NoPeriod`] for a program that runs for overflows only, on an event that has none.
+/// Returns [`Error::NoPeriod`] if the program runs only on overflows and the event has no period.
 fn check_period(event: &Event, program: BorrowedFd<'_>) -> Result<(), Error> {
     if event.attr().sampling() != Sampling::None {
         return Ok(());
@@ -207,7 +215,7 @@ fn check_period(event: &Event, program: BorrowedFd<'_>) -> Result<(), Error> {
         Ok(info) if info.kind == BpfProgType::PERF_EVENT => {
             Err(Error::NoPeriod { event: event.to_string().into() })
         }
-        // Programs of other types run for hits. What is no program is refused by the kernel.
+        // Programs of other types run for hits. The kernel refuses descriptors of other kinds.
         _ => Ok(()),
     }
 }

@@ -1,3 +1,5 @@
+//! Descriptors of maps, and the sizes of their elements.
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -28,13 +30,13 @@ impl MapFd {
         Self::create_from(&spec.attr())
     }
 
-    /// Takes the descriptor of a map of another library, after a check that it is one. Since Linux
-    /// 4.13.
+    /// Takes the descriptor of a map of another library, after checking that it is a map. Since
+    /// Linux 4.13.
     ///
     /// # Errors
     ///
-    /// The descriptor, with [`Error::Kind`] if it is not that of a map, and with
-    /// [`Error::PossibleCpus`] for a per-CPU map if the list of CPUs is not the kernel's.
+    /// The descriptor, with [`Error::Kind`] if it is not a map, and with [`Error::PossibleCpus`]
+    /// for a per-CPU map if the list of CPUs differs from the kernel's.
     pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
         let fd = fd.into();
         match ObjectKind::Map.check(&fd) {
@@ -70,11 +72,13 @@ impl MapFd {
     }
 
     /// Returns the length in bytes of an element as lookups and updates have it: the length of the
-    /// value, or in per-CPU maps the sum of one value for each *possible* CPU, each padded to 8 bytes.
+    /// value, or in per-CPU maps the sum of one value for each *possible* CPU, each padded to 8
+    /// bytes.
     ///
-    /// The number of these CPUs is compared with the kernel's: when the map is opened, by a map that is
-    /// created for it once a process, or with each element where the process may not create one. If
-    /// `/sys/devices/system/cpu/possible` has another, the error is [`Error::PossibleCpus`].
+    /// The number of these CPUs is compared with the kernel's: when the map is opened, by a map
+    /// that is created for it once a process, or with each element where the process may not create
+    /// one. If `/sys/devices/system/cpu/possible` has another, the error is
+    /// [`Error::PossibleCpus`].
     pub fn element_size(&self) -> Result<usize, Error> {
         self.layout().element_size()
     }
@@ -105,7 +109,7 @@ fn needs_entries(map_type: BpfMapType) -> bool {
     map_type.name().is_some() && !is_storage
 }
 
-/// The sizes of a map, as the kernel has them.
+/// The sizes of a map, as the kernel reports them.
 #[derive(Clone, Debug)]
 pub(crate) struct MapLayout {
     pub(crate) map_type: BpfMapType,
@@ -118,8 +122,8 @@ pub(crate) struct MapLayout {
     /// The possible CPUs of the running system, for per-CPU maps. They do not change until the next
     /// boot.
     pub(crate) cpus: Option<Arc<CpuList>>,
-    /// `None` if `element_size` is the kernel's. Otherwise a length in bytes that the kernel's does
-    /// not exceed, because only a file says how many CPUs there are.
+    /// `None` if `element_size` is exact. Otherwise an upper limit in bytes, because only a file
+    /// has the number of CPUs.
     largest_element: Option<usize>,
     /// Length in bytes of the buffer for all values of an element; `None` for a type that is
     /// unknown here.
@@ -142,7 +146,8 @@ pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
 
 /// Returns the length of a per-CPU value in bytes, as the kernel pads it.
 pub(crate) fn padded(value_size: usize) -> usize {
-    // The kernel refuses sizes near the limit; on 32-bit machines the product would overflow before.
+    // The kernel refuses sizes near the limit; on 32-bit machines the product would overflow
+    // before.
     value_size.checked_next_multiple_of(8).unwrap_or(usize::MAX)
 }
 
@@ -174,8 +179,8 @@ impl MapLayout {
         if is_per_cpu(map_type) {
             let listed = CpuList::possible(&System::new())?;
             element_size = padded(size).checked_mul(listed.len());
-            // A container or a mount may show another list. The kernel takes no length: it would write
-            // past a buffer for fewer CPUs.
+            // A container or a mount may show another list. The kernel takes no length: it would
+            // write past the end of a buffer for fewer CPUs.
             match possible_cpus() {
                 Some(values) if values == listed.len() => {}
                 Some(values) => return Err(Error::PossibleCpus { listed, values }),
@@ -200,8 +205,8 @@ impl MapLayout {
         self.element_size.ok_or(Error::UnknownMapType { map: self.name, found: self.map_type })
     }
 
-    /// Returns `None` if [`element_size`](Self::element_size) is the kernel's, or else a length that
-    /// the kernel's does not exceed.
+    /// Returns `None` if [`element_size`](Self::element_size) is the kernel's, or else a length
+    /// that the kernel's does not exceed.
     pub(crate) fn largest_element(&self) -> Option<usize> {
         self.largest_element
     }

@@ -1,3 +1,5 @@
+//! The properties of a map to create, and their differences from an existing map.
+
 use core::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -133,7 +135,7 @@ impl<'fd> MapSpec<'fd> {
         attr
     }
 
-    /// Sets the lengths to those of two types.
+    /// Sets the lengths to the sizes of a key and a value type.
     pub(crate) fn with_type_sizes(self, key: usize, value: usize) -> Result<Self, Error> {
         let size = |part, found| {
             u32::try_from(found).map_err(|_| Error::Size {
@@ -221,7 +223,7 @@ pub enum MapProperty {
     MaxEntries,
     /// The flags, [`BpfMapFlags`].
     Flags,
-    /// The extra parameter.
+    /// The parameter `map_extra`, whose meaning depends on the map type.
     Extra,
 }
 
@@ -244,8 +246,8 @@ impl MapSpec<'_> {
     ///
     /// # Errors
     ///
-    /// The possible CPUs cannot be counted, to whose number the kernel rounds the capacity of an LRU
-    /// hash with [`NO_COMMON_LRU`](BpfMapFlags::NO_COMMON_LRU).
+    /// The possible CPUs cannot be counted, to whose number the kernel rounds the capacity of an
+    /// LRU hash with [`NO_COMMON_LRU`](BpfMapFlags::NO_COMMON_LRU).
     pub fn differences(&self, found: &MapInfo) -> Result<Vec<Difference>, Error> {
         // The kernel does not keep flags of the descriptor.
         let mut kept =

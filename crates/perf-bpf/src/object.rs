@@ -1,3 +1,5 @@
+//! Kinds, ids and names of BPF objects.
+
 use core::fmt;
 use core::str::FromStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -1,3 +1,5 @@
+//! Pinned maps: opening, creating, replacing and moving them.
+
 use core::fmt;
 use core::ops::Deref;
 use std::os::fd::AsFd;
@@ -24,9 +26,9 @@ const ATTEMPTS: u32 = 16;
 /// The pin keeps the map in the kernel until [`unpin`](Self::unpin) or the next boot; dropping this
 /// value does not remove it.
 ///
-/// A new map is pinned to the name with `_perf_bpf_new` at its end before it is moved over the old one.
-/// Each open removes such a pin of a process that was killed in between, so no other object may have the
-/// name.
+/// A new map is pinned to the name with `_perf_bpf_new` at its end before it is moved over the old
+/// one. Each open removes such a pin of a process that was killed in between, so no other object
+/// may have the name.
 #[derive(Debug)]
 pub struct PinnedMap<K, V> {
     path: PathBuf,
@@ -39,7 +41,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     /// # Errors
     ///
     /// [`Error::Pin`] with `ENOENT` if nothing is pinned to it, [`Error::Kind`] if no map is,
-    /// [`Error::Size`] if its sizes are not those of the types.
+    /// [`Error::Size`] if its sizes differ from the types.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         PinPath::clean(&path);
@@ -47,7 +49,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
         Ok(Self { path, map })
     }
 
-    /// Opens the map that is pinned to a path, or returns `None` if there is no such path.
+    /// Opens the map that is pinned to a path, or returns `None` if the path does not exist.
     pub fn open_if_exists(path: impl Into<PathBuf>) -> Result<Option<Self>, Error> {
         let path = path.into();
         PinPath::clean(&path);
@@ -58,20 +60,20 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     }
 
     /// Opens the map that is pinned to a path, or creates and pins it. A map whose type, sizes,
-    /// flags or capacity differ from `spec` is replaced by a new one; its elements are lost when its
-    /// last user closes it. Returns which of these was done.
+    /// flags or capacity differ from `spec` is replaced by a new one; its elements are lost when
+    /// its last user closes it. Returns which of these was done.
     /// [`open_or_create_with`](Self::open_or_create_with) decides it by the differences.
     ///
-    /// The new map is created before the old one is touched, and the pin is replaced in one step, so
-    /// an error leaves the old map and the path is never without a map.
+    /// The new map is created before the old one is touched, and the pin is replaced in one step,
+    /// so an error leaves the old map and the path is never without a map.
     ///
     /// It holds a lock (`flock`) of the directory, so that of several threads and processes that
     /// call it at the same time one creates the map and the others open it.
     ///
     /// # Errors
     ///
-    /// [`Error::Locked`] if another process holds the lock for 5 s, [`Error::Kind`] if a program or a
-    /// link is pinned to the path, [`Error::Contended`], and those of [`Map::create`].
+    /// [`Error::Locked`] if another process holds the lock for 5 s, [`Error::Kind`] if a program or
+    /// a link is pinned to the path, [`Error::Contended`], and the errors of [`Map::create`].
     pub fn open_or_create(path: impl Into<PathBuf>, spec: MapSpec<'_>) -> Result<(Self, PinOutcome), Error> {
         Self::open_or_create_with(path, spec, |_| IfDifferent::Replace)
     }
@@ -105,9 +107,9 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     ///
     /// # Errors
     ///
-    /// [`Error::Differs`] with the pinned map if it is refused, [`Error::Unmoved`] if its elements do not
-    /// all fit into the new map, and those of [`open_or_create`](Self::open_or_create). The pinned map stays
-    /// pinned with all its elements then.
+    /// [`Error::Differs`] with the pinned map if it is refused, [`Error::Unmoved`] if the new map
+    /// is too small for its elements, and the errors of [`open_or_create`](Self::open_or_create).
+    /// The pinned map stays pinned with all its elements then.
     pub fn open_or_create_with(
         path: impl Into<PathBuf>,
         spec: MapSpec<'_>,
@@ -161,13 +163,13 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
         Err(Error::Contended { path: path.into() })
     }
 
-    /// Creates a map and pins it to a path, in place of a map that may be pinned to it: for contents
-    /// that must not outlive the process that writes them. Its users keep the old map until they
+    /// Creates a map and pins it to a path, replacing a pinned map if there is one, for contents
+    /// that must not outlive the process that writes them. Users of the old map keep it until they
     /// open the path again.
     ///
     /// # Errors
     ///
-    /// Those of [`open_or_create`](Self::open_or_create). The old map stays pinned then.
+    /// The errors of [`open_or_create`](Self::open_or_create). The old map stays pinned then.
     pub fn create_anew(path: impl Into<PathBuf>, spec: MapSpec<'_>) -> Result<Self, Error> {
         Ok(ParallelMap::create(path, spec)?.end()?)
     }
@@ -186,11 +188,11 @@ impl<K, V> PinnedMap<K, V> {
         &self.path
     }
 
-    /// Removes the pin and returns the map, which lives on as long as it is used.
+    /// Removes the pin and returns the map, which exists as long as it is used.
     ///
     /// # Errors
     ///
-    /// This value, with [`Error::Path`] and `ENOENT` if there is no such path.
+    /// This value, with [`Error::Path`] and `ENOENT` if the path does not exist.
     pub fn unpin(self) -> Result<Map<K, V>, Refused<Box<Self>>> {
         let error = match unpin(&self.path) {
             Ok(true) => return Ok(self.map),
@@ -225,12 +227,11 @@ impl<K, V> Deref for PinnedMap<K, V> {
     }
 }
 
-/// A new map beside the one that is pinned to a path, until it replaces it.
+/// A new map that is filled before it replaces the map pinned to a path.
 ///
-/// Users of the old map continue with it until each of them opens the path again. That the new one
-/// is filled first is the purpose of the parallel mode. [`end`](Self::end) replaces the pin in one
-/// step, so that the path is never without a map. Dropping this value instead deletes the new map
-/// and keeps the old one.
+/// Users of the old map continue with it until they open the path again. [`end`](Self::end)
+/// replaces the pin in one step, so that the path always has a map. Dropping this value instead
+/// deletes the new map and keeps the old one.
 #[derive(Debug)]
 pub struct ParallelMap<K, V> {
     path: PathBuf,
@@ -261,13 +262,13 @@ impl<K: Key, V: Value> ParallelMap<K, V> {
         &self.path
     }
 
-    /// Pins the new map to the path, in place of the map that is pinned to it now, and ends the
+    /// Pins the new map to the path, replacing the map that is pinned there now, and ends the
     /// parallel mode.
     ///
     /// # Errors
     ///
-    /// This value with its filled map, and [`Error::Path`], [`Error::Pin`] or [`Error::Locked`]. The
-    /// old map stays pinned then.
+    /// This value with its filled map, and [`Error::Path`], [`Error::Pin`] or [`Error::Locked`].
+    /// The old map stays pinned then.
     pub fn end(self) -> Result<PinnedMap<K, V>, Refused<Box<Self>>> {
         match PinPath::lock(&self.path).and_then(|pin| pin.replace(self.new.as_fd())) {
             Ok(()) => Ok(PinnedMap { path: self.path, map: self.new }),
@@ -276,8 +277,8 @@ impl<K: Key, V: Value> ParallelMap<K, V> {
     }
 }
 
-/// Copies the elements of a map to a new one, which no other program uses yet. Returns the error of the
-/// first element that the new map refused, too, or `None` if the maps do not permit it.
+/// Copies the elements of a map to a new one, which no other program uses yet. Returns the error of
+/// the first element that the new map refused, too, or `None` if the maps do not permit it.
 fn move_elements<K: Key, V: Value>(
     old: &MapFd,
     new: &Map<K, V>,
@@ -303,8 +304,8 @@ fn move_elements<K: Key, V: Value>(
     Ok(Some((MoveStats { complete: dump.complete, ..stats }, cause)))
 }
 
-/// Returns whether an element is written as it is read: a map of descriptors is read as ids, a queue
-/// only by taking elements out, and storage belongs to other objects.
+/// Returns whether an element is written as it is read: a map of descriptors is read as ids, a
+/// queue only by taking elements out, and storage belongs to other objects.
 fn is_movable(map_type: BpfMapType) -> bool {
     matches!(
         map_type,
@@ -324,13 +325,12 @@ fn is_movable(map_type: BpfMapType) -> bool {
 pub enum PinOutcome {
     /// The pinned map was opened.
     Opened,
-    /// The pinned map was opened although it has these differences:
-    /// [`IfDifferent::Open`].
+    /// The pinned map was opened despite these differences, as [`IfDifferent::Open`] requests.
     Accepted(Vec<Difference>),
     /// Nothing was pinned to the path, and a new map was created.
     Created,
-    /// A new map took the place of one with these differences, whose elements were not moved:
-    /// [`IfDifferent::Replace`].
+    /// A new map replaced one with these differences, without moving its elements, as
+    /// [`IfDifferent::Replace`] requests.
     Replaced(Vec<Difference>),
     /// A new map with the elements took the place of one with these differences:
     /// [`IfDifferent::Move`] or [`IfDifferent::MoveFitting`].
@@ -350,12 +350,12 @@ pub enum IfDifferent {
     Replace,
     /// Replace it by a new map with its elements. If that is not possible, it is
     /// [`Refuse`](Self::Refuse): the types of key and value have other sizes than the pinned map,
-    /// or one of the two maps is of a type whose elements cannot be written as they were read. If the new
-    /// map refuses or evicts an element, such as a smaller one, the old one stays pinned with all of them
-    /// ([`Error::Unmoved`](crate::Error::Unmoved)).
+    /// or one of the two maps is of a type whose elements cannot be written as they were read. If
+    /// the new map refuses or evicts an element, such as a smaller one, the old one stays pinned
+    /// with all of them ([`Error::Unmoved`](crate::Error::Unmoved)).
     Move,
-    /// As [`Move`](Self::Move), and give up the elements that do not fit, which [`MoveStats`] counts: for
-    /// caches.
+    /// Move the elements as with [`Move`](Self::Move), and drop those that do not fit, which
+    /// [`MoveStats`] counts. For caches.
     MoveFitting,
 }
 

@@ -1,3 +1,5 @@
+//! Whether the calling thread may use `bpf(2)`.
+
 use core::fmt;
 
 use perf_ring::Errno;

@@ -1,3 +1,5 @@
+//! Properties of maps that other processes have open.
+
 use perf_ring::abi::bpf::{BpfMapFlags, BpfMapType, BpfProgType};
 use perf_session::System;
 

@@ -1,3 +1,5 @@
+//! Loaded programs, and queries about them.
+
 use core::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -38,7 +40,7 @@ impl ProgramFd {
         Self::load_for(prog_type, BpfAttachType::default(), code, license, name)
     }
 
-    /// As [`load`](Self::load), with the attachment that some program types need to be loaded.
+    /// Loads like [`load`](Self::load), with the attachment that some program types require.
     pub(crate) fn load_for(
         prog_type: BpfProgType,
         attach_type: BpfAttachType,
@@ -55,11 +57,11 @@ impl ProgramFd {
         })
     }
 
-    /// Takes the descriptor of a program of another library, after a check that it is one.
+    /// Takes the descriptor of a program of another library, after checking that it is a program.
     ///
     /// # Errors
     ///
-    /// The descriptor, with [`Error::Kind`] if it is not that of a program.
+    /// The descriptor, with [`Error::Kind`] if it is not a program.
     pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
         let fd = fd.into();
         match ObjectKind::Program.check(&fd) {
@@ -68,7 +70,7 @@ impl ProgramFd {
         }
     }
 
-    /// Takes a descriptor that is known to be that of a program.
+    /// Takes a descriptor that is known to be a program.
     pub(crate) fn from_owned(fd: OwnedFd) -> Self {
         Self(fd)
     }
@@ -193,11 +195,11 @@ pub struct ProgramFunction {
 }
 
 impl ProgramFd {
-    /// `bpf(BPF_OBJ_GET_INFO_BY_FD)`—Returns where the machine code of the program is: of its main function, then of
-    /// its other ones. Since Linux 4.18.
+    /// `bpf(BPF_OBJ_GET_INFO_BY_FD)`—Returns where the machine code of the program is: of its main
+    /// function, then of its other ones. Since Linux 4.18.
     ///
-    /// The list is empty if the program is interpreted, or if this process must not see addresses of the kernel
-    /// (`kernel.kptr_restrict`).
+    /// The list is empty if the program is interpreted, or if this process must not see addresses
+    /// of the kernel (`kernel.kptr_restrict`).
     #[doc(alias = "jited_ksyms")]
     #[doc(alias = "jited_func_lens")]
     pub fn functions(&self) -> Result<Vec<ProgramFunction>, Error> {
@@ -227,7 +229,7 @@ impl RunStats {
     }
 }
 
-/// The program that a task has attached by a descriptor, and what it is attached to.
+/// A program that a task attached by a descriptor, and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskFd {
@@ -235,8 +237,8 @@ pub struct TaskFd {
     pub program: u32,
     /// Kind of the attachment.
     pub kind: BpfTaskFdType,
-    /// The tracepoint, the function of a kprobe or the file of a uprobe, without a NUL. Empty if a kprobe
-    /// has an address.
+    /// The tracepoint, the function of a kprobe or the file of a uprobe, without a NUL. Empty if a
+    /// kprobe has an address.
     pub name: Vec<u8>,
     /// Offset of a probe in bytes from the function, or in the file.
     pub offset: u64,
@@ -245,24 +247,24 @@ pub struct TaskFd {
 }
 
 impl TaskFd {
-    /// `bpf(BPF_TASK_FD_QUERY)`—Returns the program that this process has attached by a descriptor of a
-    /// perf event or raw tracepoint. Since Linux 4.18.
+    /// `bpf(BPF_TASK_FD_QUERY)`—Returns the program that this process has attached by a descriptor
+    /// of a perf event or raw tracepoint. Since Linux 4.18.
     ///
     /// # Errors
     ///
-    /// `ENOENT` if the event has no program, `EOPNOTSUPP` for events other than tracepoints and probes,
-    /// `EPERM` without `CAP_SYS_ADMIN`.
+    /// `ENOENT` if the event has no program, `EOPNOTSUPP` for events other than tracepoints and
+    /// probes, `EPERM` without `CAP_SYS_ADMIN`.
     #[doc(alias = "BPF_TASK_FD_QUERY")]
     pub fn query<'fd>(fd: impl Into<BorrowedEvent<'fd>>) -> Result<Self, Error> {
-        // Never negative: it is open.
+        // Open descriptors are never negative.
         Self::query_task(std::process::id(), fd.into().as_raw_fd().unsigned_abs())
     }
 
-    /// As [`query`](Self::query), for descriptor number `fd` of the process `pid`.
+    /// Queries like [`query`](Self::query), for descriptor number `fd` of the process `pid`.
     ///
     /// # Errors
     ///
-    /// As [`query`](Self::query), `ENOENT` if there is no such process, and `EBADF`.
+    /// The errors of [`query`](Self::query), `ENOENT` if the process does not exist, and `EBADF`.
     pub fn query_task(pid: u32, fd: u32) -> Result<Self, Error> {
         let mut name = vec![0; 256];
         loop {

@@ -36,7 +36,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the allocations of the second of two calls: buffers for records that wrap grow in the first.
+/// Returns the allocations of the second of two calls: buffers for records that wrap grow in the
+/// first.
 fn allocations(mut read: impl FnMut() -> u64) -> u64 {
     assert!(read() > 0);
     let before = ALLOCATIONS.get();
@@ -62,7 +63,7 @@ fn reading_a_perf_buffer_allocates_nothing() {
     let page = buffer.rings().next().unwrap().1.data_size();
     let found = allocations(|| {
         let mut bytes = 0;
-        // Three times the ring in all, so that records wrap at its end.
+        // Write three times the size of the ring, so that records wrap at its end.
         for _ in 0..3 * page / 496 {
             fire_on(&program, cpu);
             buffer.wait(Some(Duration::ZERO)).unwrap();

@@ -1,4 +1,5 @@
-//! A set and a reader at the descriptor limit. A separate test binary with one test, because it changes the limit.
+//! A set and a reader at the descriptor limit. A separate test binary with one test, because it
+//! changes the limit.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
@@ -55,7 +56,7 @@ fn attachment_fails_with_its_set() {
     }
 }
 
-/// Whatever a second reader lacks a descriptor for, the first one keeps its slots.
+/// The first reader keeps its slots, whichever descriptor the second one lacks.
 fn open_fails_without_taking_slots() {
     let Some(array) = permitted(EventArray::create("pk_limit".parse().unwrap())) else { return };
     let Some(counters) = Counters::create() else { return };

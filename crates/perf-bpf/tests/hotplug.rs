@@ -1,5 +1,5 @@
-//! CPU 1 goes offline and returns while programs write. A separate test binary with one test, because it
-//! changes the machine.
+//! CPU 1 goes offline and returns while programs write. A separate test binary with one test,
+//! because it changes the machine.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
 

@@ -1,11 +1,12 @@
-//! The protocol of a BPF ring buffer map: two positions, and a busy bit in the header of each record.
+//! The protocol of a BPF ring buffer map: two positions, and a busy bit in the header of each
+//! record.
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg ring_model" cargo test -p perf-bpf --release --test loom_ringbuf
 //! ```
 //!
-//! The reader has the orderings of `Consumer` in `src/ringbuf/map/mod.rs`; the writer has those of
-//! `kernel/bpf/ringbuf.c`.
+//! The reader has the orderings of `Consumer` in `src/ringbuf/map/mod.rs`; the writer has the
+//! orderings of `kernel/bpf/ringbuf.c`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by a panic
 #![allow(unsafe_code)] // loom's cells

@@ -1,4 +1,4 @@
-//! Programs of a few instructions, in place of those that a library has compiled and loaded.
+//! Programs of a few instructions, in place of programs that a loader compiled.
 
 #![allow(dead_code)] // each example uses one
 
@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use perf_bpf::{BpfInsn, BpfProgType, Error, ProgramFd};
 
-/// Loads a program for a raw tracepoint. It writes the result of `bpf_get_current_pid_tgid`, 8 bytes, to a
-/// perf event array.
+/// Loads a program for a raw tracepoint. It writes the result of `bpf_get_current_pid_tgid`, 8
+/// bytes, to a perf event array.
 pub(crate) fn for_array(array: impl AsFd) -> Result<ProgramFd, Error> {
     let code = [
         BpfInsn::new(0xbf, 6, 1, 0, 0),                         // r6 = ctx
@@ -27,7 +27,7 @@ pub(crate) fn for_array(array: impl AsFd) -> Result<ProgramFd, Error> {
     ProgramFd::load(BpfProgType::RAW_TRACEPOINT, &code, c"GPL", "to_array".parse()?)
 }
 
-/// As [`for_array`], for a ring buffer map.
+/// Loads the program of [`for_array`] for a ring buffer map.
 pub(crate) fn for_ring(ring: impl AsFd) -> Result<ProgramFd, Error> {
     let code = [
         BpfInsn::new(0x85, 0, 0, 0, 14),  // r0 = bpf_get_current_pid_tgid()

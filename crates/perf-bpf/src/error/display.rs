@@ -1,3 +1,5 @@
+//! The texts of errors, with the causes of common errnos.
+
 use core::fmt;
 
 use perf_ring::Errno;

@@ -1,3 +1,5 @@
+//! The error of this crate, and values that a failed call returns.
+
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +24,10 @@ pub(crate) use display::{ENOTSUPP, write_differences};
 
 /// An error of this crate.
 ///
-/// [`Bpf`](Self::Bpf), [`Create`](Self::Create) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
-/// [`Event`](Self::Event) is an error of a perf event; the others are found by checks of this
-/// crate. `Display` prints what was expected, what was found and the usual remedy, `Debug` the fields. A
-/// `main` that returns [`Report`](crate::Report) prints the text.
+/// [`Bpf`](Self::Bpf), [`Create`](Self::Create) and [`Load`](Self::Load) are failed commands of
+/// `bpf(2)`, [`Event`](Self::Event) is an error of a perf event; checks of this crate find the
+/// others. `Display` prints the expected value, the found value and the usual remedy, `Debug` the
+/// fields. A `main` that returns [`Report`](crate::Report) prints the text.
 ///
 /// It converts into [`std::io::Error`] by `From`, with the kind of the errno and the same text:
 ///
@@ -57,7 +59,7 @@ pub enum Error {
     Create {
         /// The name of the map.
         map: ObjectName,
-        /// The type.
+        /// The requested type.
         map_type: BpfMapType,
         /// The length of a key in bytes.
         key_size: u32,
@@ -76,11 +78,11 @@ pub enum Error {
     NoEntries {
         /// The name of the map.
         map: ObjectName,
-        /// The type.
+        /// The requested type.
         map_type: BpfMapType,
     },
-    /// This crate has no probe of a type of maps or programs. The kernel returned `EINVAL`, which it
-    /// does for a type that it lacks and for a type that needs other properties.
+    /// This crate has no probe of a type of maps or programs. The kernel returned `EINVAL`, which
+    /// it does for a type that it lacks and for a type that needs other properties.
     NoProbe {
         /// `map type` or `program type`.
         kind: &'static str,
@@ -111,8 +113,8 @@ pub enum Error {
         /// The error of that step.
         error: Box<Self>,
     },
-    /// A program of type perf event would never run, because the event has neither a period nor a frequency
-    /// and so does not overflow.
+    /// A program of type perf event would never run, because the event has neither a period nor a
+    /// frequency and so does not overflow.
     NoPeriod {
         /// The event as the set names it.
         event: Box<str>,
@@ -150,7 +152,7 @@ pub enum Error {
         path: Box<Path>,
         /// The name of the field.
         field: &'static str,
-        /// Its text, or `None` if the field is missing, as for descriptors that are no maps.
+        /// The text of the field, or `None` if it is missing because the descriptor is not a map.
         found: Option<Box<str>>,
     },
     /// The path is not on a bpf file system.
@@ -164,7 +166,7 @@ pub enum Error {
     Kind {
         /// The path; `None` for a descriptor.
         path: Option<Box<Path>>,
-        /// The expected kind.
+        /// The kind that the caller requires.
         expected: ObjectKind,
         /// The name of the kernel's file.
         found: Box<str>,
@@ -176,11 +178,11 @@ pub enum Error {
         path: Box<Path>,
         /// The properties that differ, never empty.
         differences: Box<[Difference]>,
-        /// The pinned map.
+        /// The pinned map, which is unchanged.
         map: Arc<MapFd>,
     },
-    /// The elements of the map that is pinned to a path do not all fit into the new map, or were not all
-    /// found. It stays pinned, and the new map is gone.
+    /// The elements of the map that is pinned to a path do not all fit into the new map, or were
+    /// not all found. It stays pinned, and the new map is gone.
     Unmoved {
         /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
@@ -188,10 +190,10 @@ pub enum Error {
         differences: Box<[Difference]>,
         /// The elements that the new map had.
         stats: MoveStats,
-        /// The error of the first element that the new map refused; `None` if it evicted elements, as an
-        /// LRU hash does.
+        /// The error of the first element that the new map refused; `None` if it evicted elements,
+        /// as an LRU hash does.
         cause: Option<Box<Self>>,
-        /// The pinned map.
+        /// The pinned map, which is unchanged.
         map: Arc<MapFd>,
     },
     /// Another process held the lock of the directory for too long.
@@ -201,7 +203,7 @@ pub enum Error {
         /// The time that was waited.
         waited: Duration,
     },
-    /// A path cannot be that of a pin.
+    /// A path cannot be used for a pin.
     PinPath {
         /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
@@ -214,46 +216,47 @@ pub enum Error {
         map: ObjectName,
         /// The type that is needed.
         expected: BpfMapType,
-        /// Its type.
+        /// The type of the map.
         found: BpfMapType,
     },
-    /// A perf event array has no slot with this number, which is by convention that of the CPU.
+    /// A perf event array does not have this slot, which is by convention the number of the CPU.
     Slot {
         /// The name of the map.
         map: ObjectName,
         /// The number of slots.
         slots: u32,
-        /// The slot.
+        /// The requested slot.
         found: u32,
     },
-    /// Slots of a perf event array no longer hold the events of a [`PerfBuffer`](crate::PerfBuffer), because
-    /// another reader of the map has replaced or cleared them. Output of programs on these CPUs does not
-    /// arrive.
+    /// Slots of a perf event array no longer hold the events of a
+    /// [`PerfBuffer`](crate::PerfBuffer), because another reader of the map has replaced or cleared
+    /// them. Output of programs on these CPUs does not arrive.
     SlotsLost {
         /// The CPUs of the slots.
         cpus: CpuList,
     },
-    /// The descriptor for a [`RingBuf`](crate::RingBuf) is not a ring buffer map, or the kernel overwrites
-    /// unread records of the map (`BPF_F_RB_OVERWRITE`).
+    /// The descriptor for a [`RingBuf`](crate::RingBuf) is not a ring buffer map, or the kernel
+    /// overwrites unread records of the map (`BPF_F_RB_OVERWRITE`).
     NotRingBuf {
         /// The type of the map.
         map_type: BpfMapType,
         /// The flags of the map.
         flags: BpfMapFlags,
     },
-    /// This process already reads the ring buffer map. A second reader would release the first one's
-    /// records.
+    /// This process already reads the ring buffer map. A second reader would release records that
+    /// the first one still reads.
     RingBufInUse,
-    /// The reader's position of a [`RingBuf`](crate::RingBuf) is not the one that it released, so there is
-    /// another reader of the map, such as another process. Records since the last batch may be missing,
-    /// delivered twice or malformed. The next batch starts at the position that was found.
+    /// The reader position of a [`RingBuf`](crate::RingBuf) differs from the one that it released,
+    /// so another reader, such as another process, has the map, too. Records since the last batch
+    /// may be missing, delivered twice or malformed. The next batch starts at the found position.
     RingBufShared {
         /// The released position in bytes, free-running.
         expected: u64,
         /// The position of the other reader.
         found: u64,
     },
-    /// A record of a [`RingBuf`](crate::RingBuf) is longer than the unread bytes. All of them are skipped.
+    /// A record of a [`RingBuf`](crate::RingBuf) is longer than the unread bytes. All of them are
+    /// skipped.
     RingBufRecord {
         /// Position of the record in bytes, free-running.
         at: u64,
@@ -283,7 +286,7 @@ pub enum Error {
     UnknownMapType {
         /// The name of the map.
         map: ObjectName,
-        /// Its type.
+        /// The type of the map.
         found: BpfMapType,
     },
     /// The type of the values has one value per element and the map has one for each CPU, or the
@@ -294,16 +297,17 @@ pub enum Error {
         /// The type of the map.
         found: BpfMapType,
     },
-    /// `/sys/devices/system/cpu/possible` lists more or fewer CPUs than the kernel has values for in an
-    /// element of a per-CPU map, as where a container or a mount covers the file. A value could not be
-    /// assigned to its CPU.
+    /// `/sys/devices/system/cpu/possible` lists more or fewer CPUs than the kernel has values for
+    /// in an element of a per-CPU map, as where a container or a mount covers the file. A value
+    /// could not be assigned to its CPU.
     PossibleCpus {
         /// The CPUs of the file.
         listed: CpuList,
         /// The number of values of the kernel.
         values: usize,
     },
-    /// The kernel's set of CPUs, which limits the length of an element of a per-CPU map, cannot be read.
+    /// The kernel's set of CPUs, which limits the length of an element of a per-CPU map, cannot be
+    /// read.
     CpuCount {
         /// The errno that the kernel returned.
         errno: Errno,
@@ -315,7 +319,7 @@ pub enum Error {
     },
     /// The name of an object is longer than 15 bytes, or has a character that the kernel refuses.
     Name {
-        /// The name.
+        /// The name that was passed.
         found: Box<str>,
     },
 }
@@ -379,8 +383,8 @@ impl Error {
     #[cold]
     pub(crate) fn bpf(command: BpfCmd, object: ObjectName, errno: Errno) -> Self {
         let privilege = BpfPrivileges::of_errno(errno).filter(|found| {
-            // A command on a descriptor needs only the access of the descriptor since Linux 5.19, and a
-            // capability before.
+            // A command on a descriptor needs only the access of the descriptor since Linux 5.19,
+            // and a capability before.
             !is_on_descriptor(command) || !found.may_use_maps()
         });
         Self::Bpf { command, object, errno, privilege }

@@ -1,3 +1,5 @@
+//! Tests of the texts.
+
 use super::*;
 use crate::error::Refused;
 use crate::map::BatchError;

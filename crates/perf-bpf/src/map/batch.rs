@@ -1,3 +1,5 @@
+//! Batch commands: many elements with one system call.
+
 use core::fmt;
 use std::collections::HashSet;
 use std::io;
@@ -15,8 +17,8 @@ use crate::syscall::Elements;
 /// Attempts at one batch.
 const ATTEMPTS: u32 = 64;
 
-/// Returns of keys that were delivered before, for each element of the map's capacity, after which an
-/// iteration gives up.
+/// Returns of keys that were delivered before, for each element of the map's capacity, after which
+/// an iteration gives up.
 const RETURNS: u64 = 4;
 
 /// Many elements with one system call.
@@ -27,14 +29,14 @@ impl<K: Key, V: Value> Map<K, V> {
     /// In a trie, the kernel may return a key that is deleted at that moment with the value of a
     /// shorter prefix; [`dump_reliably`](Self::dump_reliably) and [`BatchCursor::by_keys`] do not.
     ///
-    /// No key is delivered twice. The kernel begins anew if the key at the end of a batch of a trie, or of a
-    /// fallback, is deleted before the next one; then the cursor keeps the delivered keys in memory and
-    /// skips them.
+    /// No key is delivered twice. The kernel begins anew if the key at the end of a batch of a
+    /// trie, or of a fallback, is deleted before the next one; then the cursor keeps the delivered
+    /// keys in memory and skips them.
     ///
     /// Since Linux 5.6 for hashes and arrays, 5.13 for per-CPU arrays. If the kernel has no batch
     /// commands for the map type, the elements are looked up one by one, and
-    /// [`BatchCursor::is_fallback`] is set. So it is for per-CPU maps in a process that may not create
-    /// maps, which cannot find out before how many values the kernel copies.
+    /// [`BatchCursor::is_fallback`] is set. So it is for per-CPU maps in a process that may not
+    /// create maps, which cannot find out before how many values the kernel copies.
     ///
     /// ```
     /// use perf_bpf::{BatchCursor, BpfMapType, Map, MapSpec};
@@ -80,7 +82,7 @@ impl<K: Key, V: Value> Map<K, V> {
         let map_type = self.fd().map_type();
         let may_begin_anew =
             if cursor.is_fallback { !has_slots(map_type) } else { !has_atomic_batches(map_type) };
-        // A key that is there again after its deletion is another element.
+        // A key that exists again after its deletion is another element.
         if command == BpfCmd::MAP_LOOKUP_BATCH && may_begin_anew {
             let returned = batch.len();
             batch.retain(|(key, _)| cursor.delivered.insert(key.as_bytes().into()));
@@ -90,7 +92,7 @@ impl<K: Key, V: Value> Map<K, V> {
             if cursor.returns > u64::from(max_entries).saturating_mul(RETURNS) {
                 return Err(Error::bpf(command, self.fd().name(), Errno::EINTR));
             }
-            // A batch that ends where the last one did would not get on.
+            // A batch that ends at the same key as the previous one makes no progress.
             if known != 0 && batch.is_empty() {
                 cursor.capacity = cursor.capacity.saturating_mul(2).min(max_entries as usize).max(1);
             }
@@ -192,7 +194,7 @@ pub struct BatchCursor {
     is_at_end: bool,
     /// The keys that were delivered, if the kernel may return them again.
     delivered: HashSet<Box<[u8]>>,
-    /// The number of times that the kernel returned one of them again.
+    /// The number of times that the kernel returned a key again.
     returns: u64,
 }
 
@@ -200,8 +202,8 @@ impl BatchCursor {
     /// Returns a cursor at the start of a map, for batches of at most `capacity` elements, at least
     /// 1.
     ///
-    /// The capacity is doubled if a bucket of a hash holds more elements, or if a batch has only elements
-    /// that were delivered before.
+    /// The capacity is doubled if a bucket of a hash holds more elements, or if a batch has only
+    /// elements that were delivered before.
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity: capacity.max(1),
@@ -224,8 +226,8 @@ impl BatchCursor {
         self.is_at_end
     }
 
-    /// Returns `true` if elements are accessed one by one: the kernel has no batch commands for the map
-    /// type, or the process cannot use them for a per-CPU map.
+    /// Returns `true` if elements are accessed one by one, because the kernel has no batch commands
+    /// for the map type or the process cannot use them for a per-CPU map.
     pub fn is_fallback(&self) -> bool {
         self.is_fallback
     }
@@ -240,7 +242,7 @@ impl BatchCursor {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BatchError {
-    /// Elements that were written before the one that failed.
+    /// The number of elements that were written before the failed one.
     pub written: usize,
     /// The error of that element.
     pub error: Error,
@@ -255,8 +257,8 @@ impl fmt::Display for BatchError {
 /// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for BatchError {}
 
-/// As of [`Error`]: keeps the kind of the errno and the whole text, with the [`BatchError`] itself
-/// inside. [`Error::to_os_error`] of its field `error` keeps the number.
+/// Keeps the kind of the errno and the whole text, with the [`BatchError`] itself inside.
+/// [`Error::to_os_error`] of its field `error` keeps the number.
 impl From<BatchError> for io::Error {
     fn from(error: BatchError) -> Self {
         Self::new(Self::from(error.error.clone()).kind(), error)
@@ -276,7 +278,7 @@ impl<K: Key, V: Value> Map<K, V> {
     ///
     /// # Errors
     ///
-    /// As [`update`](Self::update). The elements before the one that failed were written.
+    /// The errors of [`update`](Self::update). The elements before the failed one were written.
     #[doc(alias = "BPF_MAP_UPDATE_BATCH")]
     pub fn update_batch(&self, elements: &[(K, V)]) -> Result<(), BatchError> {
         let unwritten = |error| BatchError { written: 0, error };
@@ -345,8 +347,9 @@ impl<K: Key, V: Value> Map<K, V> {
         let mut position = vec![0; self.fd().layout().position_size()];
         let mut elements = Elements { count, keys, values, start: None, position: &mut position };
         let (written, errno) = self.fd().batch(command, &mut elements, BpfElemFlags::empty())?;
-        // A failed batch has fewer elements than were passed. If the kernel refuses the command as a
-        // whole, as for a frozen map, it writes no number, and the one that was passed is still there.
+        // A failed batch writes the number of processed elements. If the kernel refuses the command
+        // as a whole, for example for a frozen map, it writes no number, so that the passed one
+        // remains.
         let is_untouched = errno.is_some() && written >= count;
         Ok((if is_untouched { 0 } else { written }, errno))
     }

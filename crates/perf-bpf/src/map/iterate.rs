@@ -1,3 +1,5 @@
+//! Iterators over keys and elements.
+
 use core::fmt;
 
 use perf_ring::abi::bpf::BpfMapType;
@@ -74,8 +76,8 @@ impl<K: Key, V: Value> Map<K, V> {
         Keys { map: self, state: State::Start }
     }
 
-    /// Returns the elements, with two system calls for each, five in a trie. Elements that are deleted
-    /// between them are left out. As [`keys`](Self::keys), it may begin anew.
+    /// Returns the elements, with two system calls for each, five in a trie. Elements that are
+    /// deleted between them are left out. As [`keys`](Self::keys), it may begin anew.
     pub fn iter(&self) -> Iter<'_, K, V> {
         Iter { keys: self.keys() }
     }
@@ -113,7 +115,7 @@ pub(super) enum Listed<V> {
     Value(V),
     /// The key was deleted, or the slot of an array is empty.
     Missing,
-    /// The key of a trie was deleted, and the value found is that of a shorter prefix.
+    /// The key was deleted from a trie, and the lookup found the value of a shorter prefix.
     ShorterPrefix,
 }
 

@@ -1,3 +1,5 @@
+//! Maps with typed keys and values.
+
 use core::fmt;
 use core::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,8 +28,8 @@ pub use value::{PerCpu, Value};
 
 /// A type of keys: plain bytes of a fixed length.
 ///
-/// Derive the three traits of [`zerocopy`](crate::zerocopy) on a struct without padding; with its path, a program needs no
-/// other dependency. The key of queues and stacks is `()`.
+/// Derive the three traits of [`zerocopy`](crate::zerocopy) on a struct without padding; with its
+/// path, a program needs no other dependency. The key of queues and stacks is `()`.
 ///
 /// ```
 /// use perf_bpf::zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -81,14 +83,14 @@ impl<K: Key, V: Value> Map<K, V> {
     ///
     /// # Errors
     ///
-    /// As [`MapFd::create`], and [`Error::PerCpu`].
+    /// The errors of [`MapFd::create`], and [`Error::PerCpu`].
     #[doc(alias = "BPF_MAP_CREATE")]
     pub fn create(spec: MapSpec<'_>) -> Result<Self, Error> {
         Ok(MapFd::create(&Self::sized(spec)?)?.try_into()?)
     }
 
-    /// Takes the descriptor of a map of another library, after a check that it is one and that its
-    /// sizes are those of the types. Since Linux 4.13.
+    /// Takes the descriptor of a map of another library, after checking that it is a map whose
+    /// sizes match the types. Since Linux 4.13.
     ///
     /// # Errors
     ///
@@ -153,11 +155,11 @@ impl<K, V> fmt::Debug for Map<K, V> {
 
 /// Single elements.
 impl<K: Key, V: Value> Map<K, V> {
-    /// `bpf(BPF_MAP_LOOKUP_ELEM)`—Returns the value of a key, or `None` if there is no such
-    /// element. Since Linux 3.18.
+    /// `bpf(BPF_MAP_LOOKUP_ELEM)`—Returns the value of a key, or `None` if the map does not contain
+    /// it. Since Linux 3.18.
     ///
-    /// A trie returns the value of the longest prefix that matches, so an absent key returns the value
-    /// of a shorter prefix that covers it.
+    /// A trie returns the value of the longest prefix that matches, so an absent key returns the
+    /// value of a shorter prefix that covers it.
     ///
     /// Some types, such as perf event arrays, have no lookup (errno 524).
     #[doc(alias = "BPF_MAP_LOOKUP_ELEM")]
@@ -173,9 +175,9 @@ impl<K: Key, V: Value> Map<K, V> {
     }
 
     /// `bpf(BPF_MAP_LOOKUP_AND_DELETE_ELEM)`—Deletes an element and returns its value, or `None` if
-    /// there is no such element.
+    /// the map does not contain it.
     ///
-    /// For queues and stacks since Linux 4.20, for hashes since 5.14.
+    /// Available for queues and stacks since Linux 4.20, for hashes since 5.14.
     #[doc(alias = "BPF_MAP_LOOKUP_AND_DELETE_ELEM")]
     pub fn lookup_and_delete(&self, key: &K) -> Result<Option<V>, Error> {
         let fd = self.fd();
@@ -234,8 +236,7 @@ impl<K: Key, V: Value> Map<K, V> {
         Ok(found.then_some(next))
     }
 
-    /// `bpf(BPF_MAP_FREEZE)`—Makes the map read-only for all user space, which cannot be undone.
-    /// Since Linux 5.2.
+    /// `bpf(BPF_MAP_FREEZE)`—Makes the map read-only for user space, irreversibly. Since Linux 5.2.
     #[doc(alias = "BPF_MAP_FREEZE")]
     pub fn freeze(&self) -> Result<(), Error> {
         self.fd().freeze()
@@ -266,7 +267,7 @@ impl<K: Key, V: Value> Map<K, V> {
         let mut next = self.next_key(None)?;
         for _ in 0..self.fd().max_entries() {
             let Some(key) = next else { break };
-            // The successor first, because a deleted key has none.
+            // Get the successor first, because a deleted key does not have one.
             next = self.next_key(Some(&key))?;
             deleted += u64::from(self.delete(&key)?);
         }

@@ -1,3 +1,5 @@
+//! References to maps and programs as values of maps.
+
 use core::fmt;
 use core::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,8 +23,8 @@ pub type MapRef<'fd> = ObjectRef<'fd, MapFd>;
 /// A program in an array of programs: `Map<u32, ProgramRef<'_>>`.
 pub type ProgramRef<'fd> = ObjectRef<'fd, ProgramFd>;
 
-/// A value of a map of maps or programs. The kernel takes the descriptor of the object in an update,
-/// and returns its id from a lookup; this type is not confused by them.
+/// A value of a map of maps or programs. The kernel takes the descriptor of the object in an
+/// update, and returns its id from a lookup; this type is not confused by them.
 ///
 /// ```
 /// use std::os::fd::AsFd;
@@ -83,8 +85,8 @@ impl MapRef<'_> {
 }
 
 impl ProgramRef<'_> {
-    /// Opens the program, or returns `None` if it was unloaded since the lookup. Opening an id needs
-    /// `CAP_SYS_ADMIN`.
+    /// Opens the program, or returns `None` if it was unloaded since the lookup. Opening an id
+    /// needs `CAP_SYS_ADMIN`.
     pub fn open(&self) -> Result<Option<ProgramFd>, Error> {
         Ok(self.duplicate(ObjectKind::Program)?.map(ProgramFd::from_owned))
     }
@@ -149,7 +151,7 @@ impl<O: Referred> Element for ObjectRef<'_, O> {
         Ok(Self::of(Source::Id(u32::from_ne_bytes(id))))
     }
 
-    /// An id is opened, since the kernel would take its number for that of a descriptor.
+    /// Opens a reference by id, because the kernel would interpret the id as a descriptor.
     fn with_bytes<R>(
         &self,
         layout: &MapLayout,

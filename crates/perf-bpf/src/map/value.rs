@@ -1,3 +1,5 @@
+//! The types that can be values of maps.
+
 use std::sync::Arc;
 
 use perf_session::CpuList;
@@ -10,8 +12,8 @@ use crate::map_fd::padded;
 
 /// A type of values: plain bytes of a fixed length, or [`PerCpu`] of such a type.
 ///
-/// Derive `FromBytes`, `IntoBytes` and `Immutable` of [`zerocopy`](crate::zerocopy) on a struct without padding, as for a
-/// [`Key`]. The trait cannot be implemented otherwise.
+/// Derive `FromBytes`, `IntoBytes` and `Immutable` of [`zerocopy`](crate::zerocopy) on a struct
+/// without padding, as for a [`Key`]. The trait cannot be implemented otherwise.
 pub trait Value: Element {
     /// Length of one value in bytes.
     const SIZE: usize;
@@ -34,7 +36,7 @@ pub trait Element: Sized {
         read: impl FnOnce(&mut [u8]) -> Result<bool, Error>,
     ) -> Result<Option<Self>, Error>;
 
-    /// Returns the value of these bytes, whose length is that of an element.
+    /// Converts the bytes of an element to a value.
     fn from_element(layout: &MapLayout, bytes: &[u8]) -> Result<Self, Error>;
 
     /// Calls `write` with the bytes of the element.

@@ -1,3 +1,5 @@
+//! Counts of read and lost records.
+
 use core::ops::AddAssign;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,12 +17,12 @@ use crate::error::Error;
 pub struct PerfBufferCounts {
     /// Samples that were read.
     pub samples: u64,
-    /// Records that programs could not write because the ring was full, as the kernel counts them (since
-    /// Linux 6.0, before that as [`reported_lost`](Self::reported_lost)).
+    /// Records that programs could not write because the ring was full, as the kernel counts them
+    /// (since Linux 6.0, before that as [`reported_lost`](Self::reported_lost)).
     ///
-    /// The kernel's count ends with the event in the slot. So for a slot that another reader has taken over
-    /// and for a CPU that went offline, it is the larger one of the last count that was read and of the
-    /// records that were reported.
+    /// The kernel's count ends with the event in the slot. So for a slot that another reader has
+    /// taken over and for a CPU that went offline, it is the larger one of the last count that was
+    /// read and of the records that were reported.
     pub lost: u64,
     /// The part of them that the records in the ring have reported so far.
     pub reported_lost: u64,
@@ -45,8 +47,8 @@ impl AddAssign for PerfBufferCounts {
 
 /// # Counts
 impl PerfBuffer {
-    /// Returns the counts of each CPU, ascending, also of those that went offline. It reads each event for
-    /// the losses that no record has reported yet.
+    /// Returns the counts of each CPU, ascending, also of those that went offline. It reads each
+    /// event for the losses that no record has reported yet.
     ///
     /// # Errors
     ///
@@ -72,18 +74,18 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// As [`counts`](Self::counts).
+    /// The errors of [`counts`](Self::counts).
     pub fn total(&self) -> Result<PerfBufferCounts, Error> {
         let mut total = PerfBufferCounts::default();
         self.counts()?.into_iter().for_each(|(_, counts)| total += counts);
         Ok(total)
     }
 
-    /// Notes the lost records of each CPU in the ledger of a set. Call it again for the later ones.
+    /// Adds the lost records of each CPU to the ledger of a set. Call it again for later losses.
     ///
     /// # Errors
     ///
-    /// As [`counts`](Self::counts).
+    /// The errors of [`counts`](Self::counts).
     pub fn note_losses(&self, ledger: &mut LossLedger) -> Result<(), Error> {
         for (cpu, counts) in self.counts()? {
             ledger.note_read_lost(Scope::cpu(cpu), "bpf-output".into(), counts.lost);
@@ -100,14 +102,14 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// As [`counts`](Self::counts).
+    /// The errors of [`counts`](Self::counts).
     pub fn lossy_cpus(&self) -> Result<CpuList, Error> {
         Ok(self.counts()?.into_iter().filter(|(_, counts)| counts.lost != 0).map(|(cpu, _)| cpu).collect())
     }
 }
 
-/// The time in which an event that counts must advance its time enabled. The kernel updates it in every
-/// read; the slowest clock that perf uses ticks every 10 ms.
+/// The time in which an event that counts must advance its time enabled. The kernel updates it in
+/// every read; the slowest clock that perf uses ticks every 10 ms.
 const PULSE: Duration = Duration::from_millis(30);
 
 /// The event and the ring of one CPU.
@@ -128,7 +130,8 @@ pub(super) struct CpuRing {
 }
 
 impl CpuRing {
-    /// Returns whether the event's time enabled still advances, which ends when its CPU goes offline.
+    /// Returns whether the event's time enabled still advances, which ends when its CPU goes
+    /// offline.
     pub(super) fn is_counting(&self) -> perf_ring::Result<bool> {
         let (first, begin) = (self.read_group()?.0, Instant::now());
         loop {

@@ -1,3 +1,5 @@
+//! The reader of a perf event array.
+
 use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Instant;
@@ -22,8 +24,8 @@ pub use records::{PerfBufferBatch, PerfBufferRecord, PerfBufferRecords, PerfBuff
 use counts::CpuRing;
 use records::Format;
 
-/// The reader of what programs write by `bpf_perf_event_output`: a ring for each CPU, with the bpf-output
-/// event of that CPU in its slot of a perf event array.
+/// Reads the output of programs that call `bpf_perf_event_output`. Has a ring for each CPU, and
+/// puts its bpf-output event into the slot of the CPU in a perf event array.
 ///
 /// ```no_run
 /// use perf_bpf::{EventArray, PerfBufferRecord, PerfBufferOptions};
@@ -51,27 +53,28 @@ use records::Format;
 ///
 /// # Losses
 ///
-/// If a ring is full, `bpf_perf_event_output` fails with `ENOSPC`, and the kernel reports the number of
-/// lost records before the next record that fits. So the last losses are not in the ring:
-/// [`counts`](Self::counts) reads them from the event (since Linux 6.0). A record that is larger than the
-/// ring never fits and is lost in the same way.
+/// If a ring is full, `bpf_perf_event_output` fails with `ENOSPC`, and the kernel reports the
+/// number of lost records before the next record that fits. So the last losses are not in the ring:
+/// [`counts`](Self::counts) reads them from the event (since Linux 6.0). A record that is larger
+/// than the ring never fits and is lost in the same way.
 ///
 /// # CPUs that come and go
 ///
-/// The event of a CPU dies when the CPU goes offline (kernel errata). Its ring can still be read. Call
-/// [`refresh`](Self::refresh) periodically to open a new event and ring when the CPU is back.
+/// The event of a CPU dies when the CPU goes offline (kernel errata). Its ring can still be read.
+/// Call [`refresh`](Self::refresh) periodically to open a new event and ring when the CPU is back.
 ///
 /// # Several readers of one map
 ///
-/// The last reader that was opened or [refreshed](Self::refresh) has the slots and gets the output, for
-/// example the next agent that opens a pinned map while the last one still runs. A reader that has lost
-/// slots learns it: its next [wait](Self::wait) without a record fails with [`Error::SlotsLost`], once, also
-/// if the other reader is gone already and the slots are empty. A reader that does not call `wait` asks
-/// [`lost_slots`](Self::lost_slots). Then it either ends or takes the slots back by a refresh.
+/// The last reader that was opened or [refreshed](Self::refresh) has the slots and gets the output,
+/// for example the next agent that opens a pinned map while the previous one still runs. A reader
+/// that has lost slots learns it: its next [wait](Self::wait) without a record fails with
+/// [`Error::SlotsLost`], once, also if the other reader is gone already and the slots are empty. A
+/// reader that does not call `wait` checks [`lost_slots`](Self::lost_slots). Then it either ends or
+/// takes the slots back by a refresh.
 ///
 /// A program finds out more: `bpf_perf_event_output` fails with `ENOENT` if the slot is empty, with
-/// `EOPNOTSUPP` if its event is [paused](Self::pause) or of a CPU that was offline, and with `ENOSPC` if
-/// the ring is full.
+/// `EOPNOTSUPP` if its event is [paused](Self::pause) or of a CPU that was offline, and with
+/// `ENOSPC` if the ring is full.
 ///
 /// Dropping the reader closes everything and clears the slots that still hold its events, no others
 /// ([`EventArray`] describes the privilege that this needs).
@@ -101,26 +104,26 @@ pub struct PerfBuffer {
 impl PerfBuffer {
     /// Waits for a wakeup of any ring, for at most `timeout`, in ns; `None` waits without limit.
     ///
-    /// With more than one record a [wakeup](PerfBufferOptions::wakeup_events), fewer records cause none:
-    /// then use a timeout.
+    /// With more than one record per [wakeup](PerfBufferOptions::wakeup_events), fewer records do
+    /// not wake the reader, so use a timeout.
     ///
     /// It wakes up once a second to check whether the slots still hold the events of this reader.
     ///
     /// # Errors
     ///
-    /// [`Error::SlotsLost`] if another reader has taken or cleared slots, once for each slot that is newly
-    /// lost: further waits are for the records of the other CPUs. [`Error::Event`] with the error of
-    /// [`RingSet::wait`].
+    /// [`Error::SlotsLost`] if another reader has taken or cleared slots, once for each newly lost
+    /// slot; further waits are for the records of the other CPUs. [`Error::Event`] with the error
+    /// of [`RingSet::wait`].
     #[doc(alias = "perf_buffer__poll")]
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, Error> {
         self.wait_and_check(timeout, |rings, timeout| rings.wait(Some(timeout)))
     }
 
-    /// As [`wait`](Self::wait), until `waker` is used.
+    /// Waits like [`wait`](Self::wait), also until `waker` is used.
     ///
     /// # Errors
     ///
-    /// As [`wait`](Self::wait).
+    /// The errors of [`wait`](Self::wait).
     pub fn wait_or_woken(&mut self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult, Error> {
         self.wait_and_check(timeout, |rings, timeout| rings.wait_or_woken(Some(timeout), waker))
     }
@@ -141,8 +144,8 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// The first malformed record or unreadable ring ends the call. The records after it stay in their
-    /// rings.
+    /// The first malformed record or unreadable ring ends the call. The records after it stay in
+    /// their rings.
     #[doc(alias = "ReadAll")]
     pub fn read(&mut self, mut consume: impl FnMut(u32, PerfBufferRecord<'_>)) -> Result<u64, Error> {
         let mut outputs = 0;
@@ -162,8 +165,8 @@ impl PerfBuffer {
         self.cpus.iter().filter(|cpu| cpu.is_live).map(|cpu| cpu.cpu).collect()
     }
 
-    /// Returns the CPUs that were skipped because they were offline when the reader was opened or last
-    /// [refreshed](Self::refresh).
+    /// Returns the CPUs that were skipped because they were offline when the reader was opened or
+    /// last [refreshed](Self::refresh).
     pub const fn offline(&self) -> &CpuList {
         &self.offline
     }
@@ -173,7 +176,8 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::Event`]. The events after it are not disabled; `resume` or another `pause` makes all equal.
+    /// [`Error::Event`]. The events after it are not disabled; `resume` or another `pause` makes
+    /// all equal.
     pub fn pause(&mut self) -> Result<(), Error> {
         self.is_paused = true;
         Ok(self.live().try_for_each(perf_ring::Event::disable)?)
@@ -183,7 +187,7 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// As [`pause`](Self::pause).
+    /// The errors of [`pause`](Self::pause).
     pub fn resume(&mut self) -> Result<(), Error> {
         self.is_paused = false;
         Ok(self.live().try_for_each(perf_ring::Event::enable)?)
@@ -203,11 +207,11 @@ impl PerfBuffer {
         self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, self.rings.get(&cpu.key)?)))
     }
 
-    /// Closes everything, clears the slots that still hold an event of this reader, and returns the array.
-    /// Records that are not read are dropped.
+    /// Closes everything, clears the slots that still hold an event of this reader, and returns the
+    /// array. Records that are not read are dropped.
     ///
-    /// Without its [own file](EventArray::has_own_file) the array keeps its slots, with events that have no
-    /// ring: [`EventArray::clear`] clears them.
+    /// Without its [own file](EventArray::has_own_file) the array keeps its slots, with events that
+    /// have no ring: [`EventArray::clear`] clears them.
     pub fn close(mut self) -> EventArray {
         self.array.clear_own();
         self.array
@@ -221,7 +225,7 @@ impl AsFd for PerfBuffer {
     }
 }
 
-/// For tokio's `AsyncFd`, which needs it.
+/// Required by tokio's `AsyncFd`.
 impl AsRawFd for PerfBuffer {
     fn as_raw_fd(&self) -> RawFd {
         self.rings.as_raw_fd()

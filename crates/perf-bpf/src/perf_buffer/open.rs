@@ -1,3 +1,5 @@
+//! Opening the rings, and following CPUs that come and go.
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -54,19 +56,19 @@ impl PerfBuffer {
         self.fill_slots()
     }
 
-    /// Looks for CPUs that went offline or came online, also in between, and opens an event and a ring
-    /// where one is missing.
+    /// Looks for CPUs that went offline or came online, also in between, and opens an event and a
+    /// ring where one is missing.
     ///
-    /// The unread records of a CPU that went offline stay in their ring. It is closed by the first call
-    /// after they were read, and its counts are kept.
+    /// The unread records of a CPU that went offline stay in their ring. It is closed by the first
+    /// call after they were read, and its counts are kept.
     ///
-    /// It also fills all slots again, because another reader of the map may have taken them over or cleared
-    /// them a moment ago ([`lost_slots`](Self::lost_slots)). So the last reader that was opened or refreshed
-    /// gets the output.
+    /// It also fills all slots again, because another reader of the map may have taken them over or
+    /// cleared them a moment ago ([`lost_slots`](Self::lost_slots)). So the last reader that was
+    /// opened or refreshed gets the output.
     ///
     /// # Errors
     ///
-    /// As [`PerfBufferOptions::open`], and if an event cannot be read.
+    /// The errors of [`PerfBufferOptions::open`], and [`Error::Event`] if an event cannot be read.
     pub fn refresh(&mut self) -> Result<RefreshedRings, Error> {
         let online = CpuList::online(&self.options.system)?;
         let mut dead = Vec::new();
@@ -100,8 +102,9 @@ impl PerfBuffer {
         Ok(())
     }
 
-    /// Opens an event and a ring for each online CPU without one, and returns these CPUs. It touches no
-    /// slot, which may be that of another reader: whatever can fail is done before.
+    /// Opens an event and a ring for each online CPU without one, and returns these CPUs. Does
+    /// everything that can fail, and leaves the slots alone, because they may belong to another
+    /// reader.
     fn open_missing(&mut self) -> Result<CpuList, Error> {
         let system = &self.options.system;
         let wanted = match &self.options.cpus {

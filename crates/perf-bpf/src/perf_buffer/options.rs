@@ -1,3 +1,5 @@
+//! Options of a [`PerfBuffer`](super::PerfBuffer).
+
 use perf_ring::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 use perf_session::{CpuList, System};
 
@@ -8,9 +10,10 @@ use crate::array::EventArray;
 use crate::error::Error;
 use crate::error::Refused;
 
-/// The rings of a [`PerfBuffer`], and what is in their records.
+/// The rings of a [`PerfBuffer`], and the contents of their records.
 ///
-/// By default each ring has 64 pages, every record wakes the reader, and samples have the raw data only.
+/// By default each ring has 64 pages, every record wakes the reader, and samples have only the raw
+/// data.
 #[must_use = "options do nothing until a reader is opened with them"]
 #[derive(Clone, Debug)]
 pub struct PerfBufferOptions {
@@ -46,8 +49,8 @@ impl PerfBufferOptions {
         Self { pages, ..self }
     }
 
-    /// Wakes the reader after this number of records in one ring. With more than 1, use a timeout in the
-    /// waits: fewer records cause no wakeup, however old they are.
+    /// Wakes the reader after this number of records in one ring. With more than 1, use a timeout
+    /// in the waits: fewer records cause no wakeup, however old they are.
     pub fn wakeup_events(self, records: u32) -> Self {
         Self { wakeup: Wakeup::Events(records), ..self }
     }
@@ -57,44 +60,49 @@ impl PerfBufferOptions {
         Self { wakeup: Wakeup::Bytes(bytes), ..self }
     }
 
-    /// Adds fields to the samples, such as [`SampleType::TIME`]. [`PerfBufferSample::decode`] returns them.
+    /// Adds fields to the samples, such as [`SampleType::TIME`]. [`PerfBufferSample::decode`]
+    /// returns them.
     ///
     /// [`PerfBufferSample::decode`]: super::PerfBufferSample::decode
     pub fn sample_type(self, fields: SampleType) -> Self {
         Self { sample_type: self.sample_type | fields, ..self }
     }
 
-    /// Sets the number of bytes that the program writes, if it is always the same. Then samples have no
-    /// padding, and a shorter sample is counted as truncated.
+    /// Sets the number of bytes that the program writes, if it is always the same. Then samples
+    /// have no padding, and a shorter sample is counted as truncated.
     pub fn payload_size(self, bytes: usize) -> Self {
         Self { payload_size: Some(bytes), ..self }
     }
 
-    /// Sets the CPUs, in place of all online ones. Output of programs on other CPUs fails with `ENOENT`.
-    /// For a reader of one CPU this is `cpu.into()`; several readers may have the CPUs of one map.
+    /// Sets the CPUs instead of all online CPUs. Output of programs on other CPUs fails with
+    /// `ENOENT`. For a reader of one CPU pass `cpu.into()`; several readers can share the CPUs of
+    /// one map.
     pub fn cpus(self, cpus: CpuList) -> Self {
         Self { cpus: Some(cpus), ..self }
     }
 
-    /// Sets the system whose `/sys` has the CPUs. The events are opened on the running system in any case.
+    /// Sets the system whose `/sys` has the CPUs. The events are opened on the running system in
+    /// any case.
     pub fn system(self, system: System) -> Self {
         Self { system, ..self }
     }
 
-    /// Opens an event and a ring for each online CPU, enables the events, and then fills the slots of
-    /// `array` with them.
+    /// Opens an event and a ring for each online CPU, enables the events, and then fills the slots
+    /// of `array` with them.
     ///
-    /// This takes the slots over from any other reader of the same map, also in another process. That
-    /// reader gets no further records, and learns it from its next wait
+    /// This takes the slots over from any other reader of the same map, also in another process.
+    /// That reader gets no further records, and learns it from its next wait
     /// ([`PerfBuffer`](PerfBuffer#several-readers-of-one-map)).
     ///
-    /// The open and each [`refresh`](PerfBuffer::refresh) need a second descriptor for each CPU for a moment.
+    /// The open and each [`refresh`](PerfBuffer::refresh) need a second descriptor for each CPU for
+    /// a moment.
     ///
     /// # Errors
     ///
-    /// [`Error::Slot`] if the array has fewer slots than CPUs, [`Error::NoCpu`] if all CPUs are offline,
-    /// and [`Error::Event`]: `EPERM` if the rings are more memory than the user may lock. No slot was
-    /// touched then. [`Error::Bpf`] if a slot cannot be filled, for example of a frozen map.
+    /// [`Error::Slot`] if the array has fewer slots than CPUs, [`Error::NoCpu`] if all CPUs are
+    /// offline, and [`Error::Event`]: `EPERM` if the rings are more memory than the user may lock.
+    /// No slot was touched then. [`Error::Bpf`] if a slot cannot be filled, for example of a frozen
+    /// map.
     #[allow(clippy::result_large_err)] // the value is larger
     pub fn open(self, array: EventArray) -> Result<PerfBuffer, Refused<EventArray>> {
         match RingSet::new() {

@@ -1,3 +1,5 @@
+//! The unread records of one CPU.
+
 use core::iter::FusedIterator;
 
 use perf_ring::abi::RecordType;
@@ -26,8 +28,8 @@ impl<'r> PerfBufferBatch<'r> {
         self.cpu
     }
 
-    /// Iterates over the records that were not consumed yet, oldest first, and counts them. All of them may
-    /// be held at the same time.
+    /// Iterates over the records that were not consumed yet, oldest first, and counts them. All of
+    /// them may be held at the same time.
     #[inline]
     pub fn outputs(&mut self) -> PerfBufferRecords<'_> {
         PerfBufferRecords {
@@ -44,7 +46,8 @@ impl<'r> PerfBufferBatch<'r> {
     }
 }
 
-/// The records of an [`PerfBufferBatch`], oldest first. The iterator consumes each record that it returns.
+/// The records of an [`PerfBufferBatch`], oldest first. The iterator consumes each record that it
+/// returns.
 ///
 /// A malformed record is an `Err` and is counted as damaged.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl<'b> Iterator for PerfBufferRecords<'b> {
             self.samples += 1;
             return Some(Ok(PerfBufferRecord::Sample(format.sample(record, bytes))));
         }
-        // By fields, because the value itself is returned in memory.
+        // Pass fields, because the value itself is returned in memory.
         Some(match format.decode(self.counts, record.words()) {
             Ok(PerfBufferRecord::Sample(PerfBufferSample { bytes, record, layout })) => {
                 Ok(PerfBufferRecord::Sample(PerfBufferSample { bytes, record, layout }))
@@ -103,7 +106,8 @@ pub enum PerfBufferRecord<'b> {
     Other(RawRecord<'b>),
 }
 
-/// The bytes that a program has written, borrowed from the ring, with the fields that the kernel added.
+/// The bytes that a program has written, borrowed from the ring, with the fields that the kernel
+/// added.
 #[derive(Clone, Copy, Debug)]
 pub struct PerfBufferSample<'b> {
     pub(super) bytes: &'b [u8],
@@ -114,8 +118,8 @@ pub struct PerfBufferSample<'b> {
 impl<'b> PerfBufferSample<'b> {
     /// Returns the bytes, in one piece, aligned to 4.
     ///
-    /// The kernel pads them: after the program's bytes there are up to 7 bytes of an older record, so that
-    /// the length plus 4 is a multiple of 8. With
+    /// The kernel pads them: after the program's bytes there are up to 7 bytes of an older record,
+    /// so that the length plus 4 is a multiple of 8. With
     /// [`payload_size`](super::PerfBufferOptions::payload_size) they are removed.
     #[inline]
     pub const fn bytes(&self) -> &'b [u8] {
@@ -146,8 +150,8 @@ pub(super) struct Format {
     at_most: usize,
     /// Length of the payload in bytes; 0 if it is unknown.
     at_least: usize,
-    /// The same; the maximum if samples have other fields than the raw data. One comparison answers both
-    /// questions.
+    /// The same; the maximum if samples have other fields than the raw data. One comparison answers
+    /// both questions.
     raw_only_at_least: usize,
 }
 
@@ -158,7 +162,8 @@ impl Format {
         Self { layout, at_most: payload_size.unwrap_or(usize::MAX), at_least, raw_only_at_least }
     }
 
-    /// Returns the payload of a sample that has the raw data only and is not shorter than the payload.
+    /// Returns the payload of a sample that has the raw data only and is not shorter than the
+    /// payload.
     ///
     /// The raw data then fill the record, so that their length needs a comparison only, and the CPU
     /// predicts it. Samples of any other form are left to [`decode`](Self::decode).
@@ -173,8 +178,8 @@ impl Format {
 
     /// Decodes and counts a record of any form.
     ///
-    /// Takes the words and not the record, because a value of three words would be passed in memory, which a
-    /// loop would write for each record. Benches `bpf`.
+    /// Takes the words and not the record, because a value of three words would be passed in
+    /// memory, which a loop would write for each record. Benches `bpf`.
     #[inline(never)]
     pub(super) fn decode<'b>(
         &'b self,

@@ -1,3 +1,5 @@
+//! The event in the slot of a CPU, and the detection of its replacement.
+
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,11 +12,11 @@ use super::PerfBuffer;
 use super::counts::CpuRing;
 use crate::error::Error;
 
-/// The event that was put into the slot of a CPU. Its descriptor is closed, so the slot alone keeps it,
-/// and it ends when the slot is replaced or cleared.
+/// The event that was put into the slot of a CPU. Its descriptor is closed, so the slot alone keeps
+/// it, and it ends when the slot is replaced or cleared.
 ///
-/// The kernel reports neither. But the event is a sibling in the group of the ring's event, and that group
-/// then has one member less.
+/// The kernel reports neither. But the event is a sibling in the group of the ring's event, and
+/// that group then has one member less.
 #[derive(Debug)]
 pub(super) struct Slot {
     id: u64,
@@ -24,15 +26,15 @@ pub(super) struct Slot {
     is_lost: bool,
 }
 
-/// The shortest time between two checks of the slots by waits that end without a record. The kernel ends an
-/// event some ms after its slot was replaced.
+/// The shortest time between two checks of the slots by waits that end without a record. The kernel
+/// ends an event some ms after its slot was replaced.
 const IDLE_PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest time between two checks of the slots by waits.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Attempts at a sibling while the group is full of those whose slots were replaced a moment ago, and the
-/// pause between two. Linux 6.18 permits 680.
+/// Attempts at a sibling while the group is full of those whose slots were replaced a moment ago,
+/// and the pause between two. Linux 6.18 permits 680.
 const ATTEMPTS: u32 = 1000;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(1);
 
@@ -42,7 +44,8 @@ fn words(format: ReadFormat, events: u64) -> usize {
 }
 
 impl CpuRing {
-    /// Opens an event for the slot, which writes into the ring and is enabled with the ring's event.
+    /// Opens an event for the slot, which writes into the ring and is enabled with the ring's
+    /// event.
     fn open_slot_event(&self) -> perf_ring::Result<Event> {
         let attr = self.event.attr().without_flags(AttrFlags::DISABLED);
         let options = OpenOptions::new().leader(&self.event);
@@ -60,7 +63,7 @@ impl CpuRing {
         Ok(event)
     }
 
-    /// Notes that the event with this id is in the slot, in place of an earlier one.
+    /// Records that the event with this id has replaced an earlier one in the slot.
     fn set_slot(&mut self, id: u64) {
         let earlier = self.slot.replace(Slot { id, lost: AtomicU64::new(0), is_lost: false });
         self.lost_before += earlier.map_or(0, |slot| slot.lost.into_inner());
@@ -76,8 +79,8 @@ impl CpuRing {
         if !self.is_live || self.slot.as_ref().is_none_or(|slot| slot.is_lost) {
             return Ok(false);
         }
-        // The kernel refuses to read a group that does not fit into the buffer, before it interrupts the
-        // CPU for the counts.
+        // The kernel refuses to read a group that does not fit into the buffer, before it
+        // interrupts the CPU for the counts.
         let mut buffer = [0; 8];
         let leader_alone = words(self.event.attr().read_format, 1).min(buffer.len());
         match self.event.read_raw(buffer.get_mut(..leader_alone).unwrap_or_default()) {
@@ -88,8 +91,8 @@ impl CpuRing {
         }
     }
 
-    /// Reads the group: the time in ns that the event was enabled, and the lost records, as far as the
-    /// kernel counts them.
+    /// Reads the group: the time in ns that the event was enabled, and the lost records, as far as
+    /// the kernel counts them.
     pub(super) fn read_group(&self) -> perf_ring::Result<(Option<u64>, Option<u64>)> {
         let format = self.event.attr().read_format;
         let mut events = 4;
@@ -120,8 +123,8 @@ impl CpuRing {
 }
 
 impl PerfBuffer {
-    /// Puts a new event into the slot of each live CPU. The slot of a CPU that went offline keeps its event,
-    /// because clearing it could clear the event of another reader.
+    /// Puts a new event into the slot of each live CPU. The slot of a CPU that went offline keeps
+    /// its event, because clearing it could clear the event of another reader.
     pub(super) fn fill_slots(&mut self) -> Result<(), Error> {
         // All of them before the first slot is touched.
         let mut events = Vec::new();
@@ -139,12 +142,12 @@ impl PerfBuffer {
         Ok(())
     }
 
-    /// Returns the CPUs whose slot no longer holds the event of this reader, because another reader has
-    /// replaced it or it was cleared. What programs write on these CPUs does not arrive here, until
+    /// Returns the CPUs whose slot no longer holds the event of this reader, because another reader
+    /// has replaced or cleared it. Output of programs on these CPUs is missing here until
     /// [`refresh`](Self::refresh) takes the slot back.
     ///
-    /// [`wait`](Self::wait) looks for them, too. The kernel ends an event some ms after its slot was
-    /// replaced, so a slot that was lost a moment ago may be missing, and those of a
+    /// [`wait`](Self::wait) checks the slots, too. The kernel ends an event some ms after its slot
+    /// was replaced, so a slot that was lost a moment ago may not be reported yet. Lost slots of a
     /// [paused](Self::pause) reader are found after it resumes.
     ///
     /// # Errors

@@ -1,13 +1,16 @@
+//! Batches of unread records.
+
 use core::iter::FusedIterator;
 
 use super::map::{Consumer, Walk};
 use crate::error::Result;
 
-/// A guard over the unread records of a ring buffer map, from [`RingBuf::batch`](crate::RingBuf::batch).
+/// A guard over the unread records of a ring buffer map, from
+/// [`RingBuf::batch`](crate::RingBuf::batch).
 ///
-/// The records are copied from the ring and borrow the batch. Dropping it releases the consumed records by
-/// one store, also after a `break`, a `?` or a panic. The next batch begins with the first record that was
-/// not consumed.
+/// The records are copied from the ring and borrow the batch. Dropping it releases the consumed
+/// records by one store, also after a `break`, a `?` or a panic. The next batch begins with the
+/// first record that was not consumed.
 ///
 /// ```compile_fail,E0505
 /// fn released_while_borrowed(mut batch: perf_bpf::RingBufBatch<'_>) {
@@ -33,15 +36,16 @@ impl<'r> RingBufBatch<'r> {
         Self { consumer, copies, discarded }
     }
 
-    /// Iterates over the data of the committed records that were not consumed yet, oldest first. All of
-    /// them may be held at the same time.
+    /// Iterates over the data of the committed records that were not consumed yet, oldest first.
+    /// All of them may be held at the same time.
     ///
-    /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as long as
-    /// the most unread bytes so far. [`borrow_records`](Self::borrow_records) makes no copy.
+    /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as
+    /// long as the most unread bytes so far. [`borrow_records`](Self::borrow_records) makes no
+    /// copy.
     ///
-    /// The iteration skips and counts [discarded](crate::RingBuf::discarded) records. It ends at a record
-    /// that is reserved and not committed, although later ones may be committed. A length that no record
-    /// can have yields one `Err`, and consumes all bytes of the batch.
+    /// The iteration skips and counts [discarded](crate::RingBuf::discarded) records. It ends at a
+    /// record that is reserved and not committed, although later ones may be committed. A length
+    /// that no record can have yields one `Err`, and consumes all bytes of the batch.
     #[inline]
     pub fn records(&mut self) -> RingBufRecords<'_> {
         // The data of all records are shorter than the unread bytes, which are at most the ring.
@@ -58,8 +62,8 @@ impl<'r> RingBufBatch<'r> {
         self.consumer.walk(self.discarded)
     }
 
-    /// Returns the number of bytes that were not consumed, with the 8-byte headers and with records that
-    /// are not committed yet.
+    /// Returns the number of bytes that were not consumed, with the 8-byte headers and with records
+    /// that are not committed yet.
     pub fn len(&self) -> u64 {
         self.consumer.len()
     }
@@ -69,8 +73,8 @@ impl<'r> RingBufBatch<'r> {
         self.len() == 0
     }
 
-    /// Releases the records that were consumed so far, before the batch is dropped. Use it if the ring may
-    /// fill up while the batch is processed.
+    /// Releases the records that were consumed so far, before the batch is dropped. Use it if the
+    /// ring may fill up while the batch is processed.
     pub fn release(&mut self) {
         self.consumer.release();
     }
@@ -82,7 +86,8 @@ impl Drop for RingBufBatch<'_> {
     }
 }
 
-/// The records of a [`RingBufBatch`], oldest first. The iterator consumes each record that it returns.
+/// The records of a [`RingBufBatch`], oldest first. The iterator consumes each record that it
+/// returns.
 #[derive(Debug)]
 pub struct RingBufRecords<'b> {
     walk: Walk<'b>,

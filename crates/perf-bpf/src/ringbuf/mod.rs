@@ -1,3 +1,5 @@
+//! The reader of a ring buffer map.
+
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -24,17 +26,19 @@ mod tests;
 
 /// A mapped BPF ring buffer map, and the right to read and release its records. Since Linux 5.8.
 ///
-/// All CPUs write into one ring, in the order in which the programs reserved the records. If the ring is
-/// full, the program gets an error and no record: only the program can count what is lost.
+/// All CPUs write into one ring, in the order in which the programs reserved the records. If the
+/// ring is full, the program gets an error instead of a record, so that only the program can count
+/// losses.
 ///
-/// Holding one proves that it is the map's only `RingBuf` in this process, because the map's id is
-/// claimed as long as it lives. Another process may have the map too, for example by a pin, and release
-/// records that are being read here, which the kernel then overwrites. So records are copied from the
-/// ring by atomic loads. A batch reports another reader as [`Error::RingBufShared`]: records may be
-/// missing, malformed or delivered to both. An agent that restarts opens the ring when the last process
-/// has ended, and starts where that one has released.
+/// Holding one proves that it is the map's only `RingBuf` in this process, because it claims the
+/// map's id while it exists. Another process may have the map too, for example by a pin, and
+/// release records that are being read here, which the kernel then overwrites. So records are
+/// copied from the ring by atomic loads. A batch reports another reader as
+/// [`Error::RingBufShared`]: records may be missing, malformed or delivered to both. An agent that
+/// restarts opens the ring when the last process has ended, and starts where that process stopped.
 ///
-/// If the program knows that there is no other reader, [`RingBufBatch::borrow_records`] saves the copy.
+/// If the program knows that the map has no other reader, [`RingBufBatch::borrow_records`] saves
+/// the copy.
 ///
 /// A record is in one piece, also where the ring wraps, because the data are mapped twice.
 ///
@@ -72,12 +76,13 @@ pub struct RingBuf {
 impl RingBuf {
     /// Creates a map with at least `bytes` bytes of data, and maps it.
     ///
-    /// The size is rounded up to a power of two, at least 64 KiB, because the kernel takes only powers of
-    /// two of whole pages and no page is larger.
+    /// The size is rounded up to a power of two, at least 64 KiB, because the kernel takes only
+    /// powers of two of whole pages and no page is larger.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] above 2 GiB, [`Error::Create`], and [`Error::Event`] if the map cannot be mapped.
+    /// [`Error::Size`] above 2 GiB, [`Error::Create`], and [`Error::Event`] if the map cannot be
+    /// mapped.
     pub fn create(name: ObjectName, bytes: u32) -> Result<Self> {
         /// The largest page of all architectures.
         const LEAST: u32 = 64 << 10;
@@ -89,14 +94,15 @@ impl RingBuf {
         Self::map(map.into_fd())
     }
 
-    /// Maps a ring buffer map of another library. The descriptor is duplicated. The reader begins where
-    /// the last one has released.
+    /// Maps a ring buffer map of another library. The descriptor is duplicated. The reader begins
+    /// at the position that the previous reader released.
     ///
     /// # Errors
     ///
-    /// [`Error::NotRingBuf`] for a map of another type, or one whose unread records the kernel overwrites;
-    /// [`Error::RingBufInUse`] if this process reads the map already; [`Error::Descriptor`] if no
-    /// descriptor is left; [`Error::Event`] with `EPERM` for a map that user space may only read.
+    /// [`Error::NotRingBuf`] for a map of another type, or one whose unread records the kernel
+    /// overwrites; [`Error::RingBufInUse`] if this process reads the map already;
+    /// [`Error::Descriptor`] if no descriptor is left; [`Error::Event`] with `EPERM` for a map that
+    /// user space may only read.
     pub fn open(map: impl AsFd) -> Result<Self> {
         Self::map(map.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?)
     }
@@ -114,21 +120,22 @@ impl RingBuf {
     ///
     /// # Errors
     ///
-    /// [`Error::RingBufShared`] if another reader has released records since the last batch; the next call
-    /// starts at its position. [`Error::Event`] with [`Positions`](perf_ring::sys::Error::Positions) if the
-    /// kernel's position is not a possible one, and with [`Forked`](perf_ring::sys::Error::Forked) in a child.
+    /// [`Error::RingBufShared`] if another reader has released records since the last batch; the
+    /// next call starts at its position. [`Error::Event`] with
+    /// [`Positions`](perf_ring::sys::Error::Positions) if the kernel's position is not a possible
+    /// one, and with [`Forked`](perf_ring::sys::Error::Forked) in a child.
     pub fn batch(&mut self) -> Result<RingBufBatch<'_>> {
         self.consumer.refresh()?;
         Ok(RingBufBatch::new(&mut self.consumer, &mut self.copies, &mut self.discarded))
     }
 
-    /// `ppoll(fd, POLLIN, timeout)`—Waits for a record, for at most `timeout`, in ns; `None` waits without
-    /// limit. A signal does not end the wait.
+    /// `ppoll(fd, POLLIN, timeout)`—Waits for a record, for at most `timeout`, in ns; `None` waits
+    /// without limit. A signal does not end the wait.
     ///
-    /// The kernel wakes the reader when a record is committed that the reader has reached. A program may
-    /// suppress that by `BPF_RB_NO_WAKEUP`: then use a timeout. While the first record is reserved and
-    /// not committed, which is a short time unless the program sleeps, the wait yields the CPU in a loop,
-    /// because the kernel reports the ring as readable.
+    /// The kernel wakes the reader when a record is committed that the reader has reached. A
+    /// program may suppress that by `BPF_RB_NO_WAKEUP`: then use a timeout. While the first record
+    /// is reserved and not committed, which is a short time unless the program sleeps, the wait
+    /// yields the CPU in a loop, because the kernel reports the ring as readable.
     ///
     /// # Errors
     ///
@@ -172,7 +179,8 @@ impl RingBuf {
         }
     }
 
-    /// Returns whether a batch has a record to consume or an error to report, without a system call.
+    /// Returns whether a batch has a record to consume or an error to report, without a system
+    /// call.
     pub fn has_records(&self) -> bool {
         self.consumer.has_committed()
     }
@@ -182,8 +190,8 @@ impl RingBuf {
         self.discarded
     }
 
-    /// Returns the size of the ring in bytes, a power of two. A record takes 8 bytes more than its data,
-    /// rounded up to a multiple of 8.
+    /// Returns the size of the ring in bytes, a power of two. A record takes 8 bytes more than its
+    /// data, rounded up to a multiple of 8.
     pub const fn data_size(&self) -> usize {
         self.consumer.size()
     }
@@ -191,7 +199,7 @@ impl RingBuf {
 
 /// Returns [`Error::NotRingBuf`] unless the map is a ring whose unread records the kernel keeps.
 fn check(map_type: BpfMapType, flags: BpfMapFlags) -> Result<()> {
-    // Any flag but that of the memory's node may change who writes where.
+    // All flags but NUMA_NODE may change who writes where.
     if map_type == BpfMapType::RINGBUF && BpfMapFlags::NUMA_NODE.contains(flags) {
         return Ok(());
     }
@@ -205,7 +213,7 @@ impl AsFd for RingBuf {
     }
 }
 
-/// For tokio's `AsyncFd`, which needs it.
+/// Required by tokio's `AsyncFd`.
 impl AsRawFd for RingBuf {
     fn as_raw_fd(&self) -> RawFd {
         self.fd.as_raw_fd()
@@ -221,8 +229,8 @@ const _: () = {
 /// The ids of the ring buffer maps that this process reads.
 static CLAIMED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// The right of one reader in this process to a ring buffer map, by the map's id. Dropping it ends the
-/// right.
+/// The right of one reader in this process to a ring buffer map, by the map's id. Dropping it ends
+/// the right.
 #[derive(Debug)]
 struct Claim(u32);
 

@@ -1,3 +1,5 @@
+//! Tests with a simulated ring.
+
 use perf_ring::sys::Error as SysError;
 
 use super::map::Writer;
@@ -201,7 +203,7 @@ fn two_threads_pass_every_record_in_order() {
 #[test]
 fn records_that_another_reader_releases_do_not_change() {
     let mut writer = Writer::new(SIZE);
-    // As in another process, which has no claim of this one.
+    // Like a reader in another process, which does not see the claim of this one.
     let (mut reader, mut other) = (writer.reader(), writer.reader());
     let (mut copies, mut discarded) = (Vec::new(), 0);
     (0..3).for_each(|n| assert!(writer.write(&[n; 12])));

@@ -1,6 +1,6 @@
-//! How many values an element of a per-CPU map has: the kernel copies one for each possible CPU and
-//! takes no length for them. Files about CPUs are what a container or a mount makes of them, so the
-//! kernel itself is asked.
+//! The number of values in an element of a per-CPU map: the kernel copies one for each possible CPU
+//! and takes no length for them. Containers and mounts can change files about CPUs, so this file
+//! asks the kernel by a system call.
 
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
@@ -10,13 +10,14 @@ use perf_ring::abi::bpf::{BpfCmd, BpfMapCreate, BpfMapElem, BpfMapType};
 
 use super::{address, address_mut, bpf, bpf_fd, last_errno, number};
 
-/// The largest set of CPUs that is tried, in bytes. The largest that Linux can be built for has 1 KiB.
+/// The largest set of CPUs that is tried, in bytes. The largest that Linux can be built for has 1
+/// KiB.
 const LARGEST_SET: usize = 64 << 10;
 
 /// Returns a number of CPUs that the possible ones do not exceed.
 ///
-/// `sched_getaffinity(2)` writes the kernel's whole set of CPUs, whichever the process may use, and
-/// returns its length. Ids of possible CPUs are bits of it.
+/// `sched_getaffinity(2)` writes the kernel's whole set of CPUs, regardless of the affinity of the
+/// process, and returns its length. Ids of possible CPUs are bits in this set.
 pub(crate) fn most_cpus() -> Result<usize, Errno> {
     static MOST: OnceLock<usize> = OnceLock::new();
     if let Some(&most) = MOST.get() {
@@ -25,7 +26,8 @@ pub(crate) fn most_cpus() -> Result<usize, Errno> {
     let mut set = vec![0_u64];
     let bytes = loop {
         let len = size_of_val(set.as_slice());
-        // SAFETY: the kernel writes at most `len` bytes to the set, a live buffer. 0 is the calling thread.
+        // SAFETY: the kernel writes at most `len` bytes to the set, a live buffer. 0 is the calling
+        // thread.
         let written = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, len, set.as_mut_ptr()) };
         match usize::try_from(written) {
             Ok(written) => break written,
@@ -58,8 +60,8 @@ pub(crate) fn possible_cpus() -> Option<usize> {
     lookup.map_fd = number(map.as_fd());
     lookup.key = address(&[0; size_of::<u32>()]);
     lookup.value = address_mut(&mut values);
-    // SAFETY: the kernel reads a key of 4 bytes and writes a value of 8 bytes for each possible CPU;
-    // the buffer has space for at least as many.
+    // SAFETY: the kernel reads a key of 4 bytes and writes a value of 8 bytes for each possible
+    // CPU; the buffer has space for at least as many.
     unsafe { bpf(BpfCmd::MAP_LOOKUP_ELEM, &mut lookup) }.ok()?;
     let written = values.iter().take_while(|&&byte| byte == 0).count();
     let is_plain = values.iter().skip(written).all(|&byte| byte == u8::MAX);

@@ -1,3 +1,5 @@
+//! Commands of `bpf(2)` for maps.
+
 use core::ffi::c_int;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,7 +25,7 @@ use crate::object::ObjectName;
 #[derive(Debug)]
 pub struct MapFd {
     fd: OwnedFd,
-    /// As the kernel has it for `fd`. The lengths below rely on it, so it never changes.
+    /// As the kernel reports it for `fd`. The lengths below rely on it, so it never changes.
     layout: MapLayout,
 }
 
@@ -47,8 +49,8 @@ impl MapFd {
         Ok(Self { fd: fd.map_err(|errno| Error::create(&attr, errno))?, layout })
     }
 
-    /// Takes a descriptor and the layout that the kernel reports for it. If it is not that of a
-    /// map, all commands on it fail.
+    /// Takes a descriptor and the layout that the kernel reports for it. If it is not a map, all
+    /// commands on it fail.
     pub(crate) fn with_info(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
         let found = info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, ObjectName::EMPTY));
         match found.and_then(|found: BpfMapInfo| MapLayout::of_info(&found)) {
@@ -78,7 +80,7 @@ impl MapFd {
     /// `bpf(BPF_MAP_LOOKUP_AND_DELETE_ELEM)`—Reads an element into `value` and deletes it, and
     /// returns `false` if it does not exist.
     ///
-    /// For queues and stacks since Linux 4.20, for hashes since 5.14.
+    /// Available for queues and stacks since Linux 4.20, for hashes since 5.14.
     #[doc(alias = "BPF_MAP_LOOKUP_AND_DELETE_ELEM")]
     pub fn lookup_and_delete(&self, key: &[u8], value: &mut [u8]) -> Result<bool, Error> {
         self.read_element(BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM, key, value, BpfElemFlags::empty())
@@ -113,7 +115,7 @@ impl MapFd {
         command: BpfCmd,
         largest: usize,
     ) -> Result<bool, Error> {
-        // No program knows the word that marks what was not written, so that no value is it.
+        // A random word marks unwritten values, so that no program can write it on purpose.
         let unwritten = RandomState::new().build_hasher().finish().to_ne_bytes();
         let mut buffer: Vec<u8> = unwritten.iter().copied().cycle().take(largest).collect();
         let is_found = self.read_into(command, key, &mut buffer, flags)?;
@@ -135,9 +137,9 @@ impl MapFd {
         flags: BpfElemFlags,
     ) -> Result<bool, Error> {
         let mut attr = self.element(key, address_mut(value), flags);
-        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's, and
-        // writes an element of `element_size` bytes or, where that is not known to be the kernel's
-        // length, of at most `largest_element` bytes; the caller passes as many.
+        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's,
+        // and writes an element of `element_size` bytes or, where that is not known to be the
+        // kernel's length, of at most `largest_element` bytes; the caller passes as many.
         self.found(command, unsafe { bpf(command, &mut attr) })
     }
 
@@ -165,9 +167,9 @@ impl MapFd {
     /// `value` is at least as long as the element that the kernel reads.
     fn write_from(&self, key: &[u8], value: &[u8], flags: BpfElemFlags) -> Result<(), Error> {
         let mut attr = self.element(key, address(value), flags);
-        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's, and
-        // an element of `element_size` bytes or, where that is not known to be the kernel's length, of
-        // at most `largest_element` bytes; the caller passes as many.
+        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's,
+        // and an element of `element_size` bytes or, where that is not known to be the kernel's
+        // length, of at most `largest_element` bytes; the caller passes as many.
         let done = unsafe { bpf(BpfCmd::MAP_UPDATE_ELEM, &mut attr) };
         done.map(drop).map_err(Error::of(BpfCmd::MAP_UPDATE_ELEM, self.layout.name))
     }
@@ -200,8 +202,8 @@ impl MapFd {
         self.found(BpfCmd::MAP_GET_NEXT_KEY, unsafe { bpf(BpfCmd::MAP_GET_NEXT_KEY, &mut attr) })
     }
 
-    /// `bpf(BPF_MAP_FREEZE)`—Makes the map read-only for all user space, which cannot be undone.
-    /// Programs still write it. Since Linux 5.2.
+    /// `bpf(BPF_MAP_FREEZE)`—Makes the map read-only for user space, irreversibly. Programs still
+    /// write it. Since Linux 5.2.
     #[doc(alias = "BPF_MAP_FREEZE")]
     pub fn freeze(&self) -> Result<(), Error> {
         let mut attr = Freeze { map_fd: number(self.as_fd()) };
@@ -214,7 +216,8 @@ impl MapFd {
     /// of the buffers, with the errno after them.
     ///
     /// `values` is `None` for a deletion. Where the length of an element is not known to be the
-    /// kernel's, the errno for a batch of values is `ENOTSUPP`. `position` is at least [`MapLayout::position_size`] long.
+    /// kernel's, the errno for a batch of values is `ENOTSUPP`. `position` is at least
+    /// [`MapLayout::position_size`] long.
     pub(crate) fn batch(
         &self,
         command: BpfCmd,

@@ -2,11 +2,10 @@
 //!
 //! # Safety
 //!
-//! This file and those of its folder may use `unsafe` because rustix has no wrapper for the system
-//! call. It is made by the C library's `syscall`. The kernel reads and writes
-//! memory at addresses that are numbers in the argument. Each function makes these numbers from
-//! references that live until the call returns, and checks the lengths that the kernel derives from
-//! its own objects.
+//! The files of this folder may use `unsafe` because rustix has no wrapper for the system call,
+//! which the C library's `syscall` makes. The kernel reads and writes memory at addresses that are
+//! numbers in the argument. Each function derives these numbers from references that live until the
+//! call returns, and checks the lengths that the kernel derives from its own objects.
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
@@ -33,9 +32,9 @@ pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 
 /// `bpf(command, attr, size)`—Returns the number that the kernel returned.
 ///
-/// The size is that of the attr without its trailing zero bytes: the kernel takes absent bytes as
-/// zero, and an old kernel accepts no fields that it does not have, unless they are zero and inside
-/// its own size. Fields that the kernel writes do not depend on the size.
+/// The size excludes the trailing zero bytes of the attr. The kernel takes absent bytes as zero,
+/// and an old kernel refuses unknown fields unless they are zero and inside its own size. Fields
+/// that the kernel writes do not depend on the size.
 ///
 /// # Safety
 ///
@@ -55,7 +54,7 @@ unsafe fn bpf<A: FromBytes + IntoBytes + Immutable>(command: BpfCmd, attr: &mut 
 ///
 /// # Safety
 ///
-/// As of [`bpf`], and the command must return a new descriptor.
+/// The obligations of [`bpf`], and the command must return a new descriptor.
 unsafe fn bpf_fd<A: FromBytes + IntoBytes + Immutable>(
     command: BpfCmd,
     attr: &mut A,

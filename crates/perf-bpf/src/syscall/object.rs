@@ -1,3 +1,5 @@
+//! Commands of `bpf(2)` for pins, ids, links and information.
+
 use core::ffi::CStr;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -54,13 +56,13 @@ pub(crate) fn prog_info(fd: BorrowedFd<'_>, map_ids: &mut [u32]) -> Result<BpfPr
     let mut info = BpfProgInfo::new();
     info.nr_map_ids = map_ids.len() as u32;
     info.map_ids = address_mut(map_ids.as_mut_bytes());
-    // SAFETY: the only address is that of `map_ids`, which has `nr_map_ids` elements.
+    // SAFETY: the only address is `map_ids`, which has `nr_map_ids` elements.
     unsafe { fill_info(fd, info.as_mut_bytes()) }?;
     Ok(info)
 }
 
-/// `bpf(BPF_OBJ_GET_INFO_BY_FD)` of a program—Writes the addresses and the lengths of the machine code of its
-/// functions, and returns their numbers, also if the slices are shorter.
+/// `bpf(BPF_OBJ_GET_INFO_BY_FD)` of a program—Writes the addresses and the lengths of the machine
+/// code of its functions, and returns their numbers, also if the slices are shorter.
 pub(crate) fn prog_functions(
     fd: BorrowedFd<'_>,
     addresses: &mut [u64],
@@ -71,7 +73,8 @@ pub(crate) fn prog_functions(
     info.jited_ksyms = address_mut(addresses.as_mut_bytes());
     info.nr_jited_func_lens = lengths.len() as u32;
     info.jited_func_lens = address_mut(lengths.as_mut_bytes());
-    // SAFETY: the addresses are those of two slices, which have the numbers of elements that `info` states.
+    // SAFETY: the addresses belong to two slices, which have the numbers of elements that `info`
+    // states.
     unsafe { fill_info(fd, info.as_mut_bytes()) }?;
     Ok((info.nr_jited_ksyms, info.nr_jited_func_lens))
 }
@@ -94,7 +97,7 @@ unsafe fn fill_info(fd: BorrowedFd<'_>, info: &mut [u8]) -> Result<(), Errno> {
 pub(crate) fn next_id(kind: ObjectKind, start: u32) -> Result<Option<u32>, Errno> {
     let mut attr = BpfNextId::new();
     attr.start_id = start;
-    // SAFETY: the attr is that of these commands and holds numbers only.
+    // SAFETY: these commands take this attr, which holds numbers only.
     match unsafe { bpf(next_id_command(kind), &mut attr) } {
         Ok(_) => Ok(Some(attr.next_id)),
         Err(Errno::ENOENT) => Ok(None),
@@ -115,7 +118,7 @@ pub(crate) const fn next_id_command(kind: ObjectKind) -> BpfCmd {
 pub(crate) fn fd_by_id(kind: ObjectKind, id: u32) -> Result<OwnedFd, Errno> {
     let mut attr = BpfFdById::new();
     attr.id = id;
-    // SAFETY: the attr is that of these commands and holds numbers only; they return a descriptor.
+    // SAFETY: these commands take this attr, which holds numbers only; they return a descriptor.
     unsafe { bpf_fd(fd_by_id_command(kind), &mut attr) }
 }
 
@@ -144,8 +147,9 @@ pub(crate) fn link_create(
     unsafe { bpf_fd(BpfCmd::LINK_CREATE, &mut attr) }
 }
 
-/// `bpf(BPF_RAW_TRACEPOINT_OPEN)`—Attaches the program to the raw tracepoint, or without a name a program of type
-/// tracing to what it was loaded for, until the descriptor is closed. A cookie other than 0 needs Linux 6.10.
+/// `bpf(BPF_RAW_TRACEPOINT_OPEN)`—Attaches the program to the raw tracepoint, or without a name a
+/// program of type tracing to its target, until the descriptor is closed. A cookie other than 0
+/// needs Linux 6.10.
 pub(crate) fn raw_tracepoint_open(
     name: Option<&CStr>,
     program: BorrowedFd<'_>,
@@ -162,8 +166,8 @@ pub(crate) fn raw_tracepoint_open(
 
 /// `bpf(BPF_TASK_FD_QUERY)`—Returns the program that is attached to the descriptor `fd` of task
 /// `pid`, and writes the name of the tracepoint, function or file with a NUL. `ENOSPC` means that
-/// the name was truncated. `buf_len` of the result is the length of the name without its NUL, which may be more
-/// than the buffer has.
+/// the name was truncated. `buf_len` of the result is the length of the name without its NUL, which
+/// may be more than the buffer has.
 pub(crate) fn task_fd_query(pid: u32, fd: u32, name: &mut [u8]) -> Result<BpfTaskFdQuery, Errno> {
     let mut attr = BpfTaskFdQuery::new();
     attr.pid = pid;

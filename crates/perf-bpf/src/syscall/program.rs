@@ -1,3 +1,5 @@
+//! Commands of `bpf(2)` that load and run programs.
+
 use core::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -64,7 +66,7 @@ pub(crate) fn prog_load(
     })
 }
 
-/// Makes at most [`ATTEMPTS`] while a signal interrupts them.
+/// Repeats an attempt that signals interrupt, at most [`ATTEMPTS`] times.
 fn retry<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     for _ in 1..ATTEMPTS {
         match attempt() {
@@ -75,7 +77,7 @@ fn retry<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     attempt()
 }
 
-/// `bpf(BPF_PROG_TEST_RUN)`—Runs the program once with this context, on the CPU if one is given
+/// `bpf(BPF_PROG_TEST_RUN)`—Runs the program once with this context, optionally on a given CPU
 /// (since Linux 5.10), and returns its return value.
 pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option<u32>) -> Result<u32, Errno> {
     /// `BPF_F_TEST_RUN_ON_CPU`.
@@ -86,7 +88,7 @@ pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option
     attr.ctx_in = address(context);
     attr.flags = cpu.map_or(0, |_| RUN_ON_CPU);
     attr.cpu = cpu.unwrap_or(0);
-    // SAFETY: the kernel reads `ctx_size_in` bytes of the context; there are no output buffers.
+    // SAFETY: the kernel reads `ctx_size_in` bytes of the context and writes no buffers.
     unsafe { bpf(BpfCmd::PROG_TEST_RUN, &mut attr) }?;
     Ok(attr.retval)
 }

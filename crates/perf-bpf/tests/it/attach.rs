@@ -40,8 +40,8 @@ impl Fixture {
         cookies
     }
 
-    /// Returns whether `hit` no longer runs the program. On another CPU it may still run for a hit before the
-    /// detachment.
+    /// Returns whether `hit` no longer runs the program. On another CPU it may still run for a hit
+    /// before the detachment.
     fn is_detached(&self, hit: impl Fn()) -> bool {
         (0..100).any(|_| {
             let before = self.counters.produced_and_failed();
@@ -58,7 +58,7 @@ fn switches() -> Option<Arc<Event>> {
     permitted(Event::open(&attr, Target::calling_thread())).map(Arc::new)
 }
 
-/// Makes at least one context switch of the calling thread.
+/// Causes at least one context switch of the calling thread.
 fn switch(event: &Event) {
     let before = Count::read(event).unwrap().value;
     while Count::read(event).unwrap().value == before {

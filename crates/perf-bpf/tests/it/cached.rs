@@ -67,7 +67,7 @@ fn a_refused_deletion_of_all_is_left_to_sync() {
     let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
     let mut map = CachedMap::new(map);
     (0..3).for_each(|key| map.update(key, 7).unwrap());
-    // As if the deletion failed in the middle.
+    // Simulate a deletion that failed in the middle.
     map.map().delete(&1).unwrap();
     map.map().freeze().unwrap();
     assert_eq!(map.delete_all().unwrap_err().errno(), Some(Errno::EPERM));

@@ -9,8 +9,8 @@ fn array() -> Option<EventArray> {
     permitted(EventArray::create("pk_counters".parse().unwrap()))
 }
 
-/// Loads a program that copies the counter in the slot of its CPU to the value of a map. It returns the
-/// errno of the helper.
+/// Loads a program that copies the counter in the slot of its CPU to the value of a map. It returns
+/// the errno of the helper.
 #[track_caller]
 fn read_value(array: &EventArray, value: &MapFd) -> Option<ProgramFd> {
     let asm = Asm::default()

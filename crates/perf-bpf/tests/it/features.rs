@@ -43,7 +43,8 @@ fn a_type_without_a_probe_is_no_answer() {
     }
 }
 
-/// A security module may refuse some types whatever the capabilities, such as those that change other programs.
+/// A security module may refuse some types whatever the capabilities, such as those that change
+/// other programs.
 #[test]
 fn type_that_is_refused_to_a_process_with_the_privileges_of_others_is_an_answer() {
     for privileged in [BpfProgType::PERF_EVENT, BpfProgType::SCHED_CLS] {
@@ -82,7 +83,8 @@ fn probes_answer_as_bpftool_does() {
     }
     for &prog_type in BpfProgType::ALL {
         let Some(expected) = line("program_type", prog_type.name().unwrap()) else { continue };
-        // For these, bpftool asks whether a program can be attached to the first type of the kernel's BTF.
+        // For these types bpftool checks whether a program can be attached to the first type of the
+        // kernel's BTF.
         let needs_btf = [BpfProgType::TRACING, BpfProgType::EXT, BpfProgType::LSM].contains(&prog_type);
         let found = Features::prog_type(prog_type).unwrap();
         assert!(found == expected || needs_btf && found, "{prog_type}");

@@ -25,7 +25,8 @@ fn program(map: &MapFd, prog_type: BpfProgType) -> ProgramFd {
     ProgramFd::load(prog_type, &code, c"GPL", "pk_info".parse().unwrap()).unwrap()
 }
 
-/// Returns whether the process may look for ids, which needs `CAP_SYS_ADMIN` also where BPF is permitted.
+/// Returns whether the process may look for ids, which needs `CAP_SYS_ADMIN` also where BPF is
+/// permitted.
 fn may_find_ids(kind: ObjectKind) -> bool {
     Ids::new(kind).next().is_none_or(|id| permitted(id).is_some())
 }

@@ -112,7 +112,7 @@ fn batches_under_deletion<K: Key + Copy>(map: &Map<K, u64>, mut cursor: BatchCur
     batches
 }
 
-/// The kernel continues with the first key where the last one was deleted.
+/// If the previous key was deleted, the kernel continues with the first key.
 #[test]
 fn batches_deliver_no_key_twice_while_others_are_deleted() {
     let spec = MapSpec::new(BpfMapType::LPM_TRIE, 64).with_flags(BpfMapFlags::NO_PREALLOC);
@@ -155,7 +155,7 @@ fn batches_of_a_trie_deliver_all_lasting_keys_once_under_churn() {
     });
 }
 
-/// An element that is added again after it was taken out is another one.
+/// An element that is added again after its removal is a different one.
 #[test]
 fn key_that_is_added_again_is_taken_out_again() {
     let spec = MapSpec::new(BpfMapType::LPM_TRIE, 8).with_flags(BpfMapFlags::NO_PREALLOC);

@@ -50,8 +50,8 @@ fn an_array_that_cannot_be_read_is_an_error() {
     }
 }
 
-/// Dumps a trie while another thread adds and deletes prefixes of 32 bits, none of them twice, which
-/// a prefix of length 0 covers.
+/// Dumps a trie while another thread adds and deletes prefixes of 32 bits, none of them twice,
+/// which a prefix of length 0 covers.
 fn dump_covered_prefixes(dump: impl Fn(&Map<[u32; 2], u64>, &mut dyn FnMut([u32; 2], u64)) -> bool) {
     const COVER: u64 = 999;
     let spec = MapSpec::new(BpfMapType::LPM_TRIE, 4096).with_flags(BpfMapFlags::NO_PREALLOC);

@@ -35,7 +35,7 @@ fn a_map_without_elements_is_refused_before_the_call() {
         assert!(matches!(error, Error::NoEntries { .. }), "{error}");
         assert!(error.to_string().contains("max_entries of at least 1, found 0"), "{error}");
     }
-    // The kernel requires 0 for storage, so the error is another one.
+    // The kernel requires 0 for storage, so the error differs.
     let error = MapFd::create(&MapSpec::new(BpfMapType::TASK_STORAGE, 0).with_sizes(4, 8)).unwrap_err();
     assert!(error.errno().is_some(), "{error}");
 }

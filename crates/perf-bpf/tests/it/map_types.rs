@@ -198,7 +198,8 @@ fn a_map_of_maps_holds_maps_like_its_template() {
     outer.update(&1, &MapRef::new(&template)).unwrap();
     let found = outer.lookup(&1).unwrap().unwrap();
     assert_eq!(found.id(), Some(template.fd().info().unwrap().id));
-    // The value that was read can be written, though the kernel reads an id and writes a descriptor.
+    // The value that was read can be written, though the kernel reads an id and writes a
+    // descriptor.
     outer.update(&2, &found).unwrap();
     let opened = outer.lookup(&2).unwrap().unwrap().open().unwrap().unwrap();
     assert_eq!(Map::<u32, u64>::try_from(opened).unwrap().lookup(&7).unwrap(), Some(70));

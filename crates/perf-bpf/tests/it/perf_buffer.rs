@@ -96,7 +96,8 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     let cpus = online();
     let is_over = AtomicBool::new(false);
     let (program, buffer) = (&fixture.program, &mut fixture.buffer);
-    // The first records, which nobody reads, overflow a page: the reader may be faster than the others.
+    // The first records, which nobody reads, overflow a page: the reader may be faster than the
+    // others.
     let unread = ring::sys::page_size() / 48;
     fire_on_all(program, &cpus, unread);
     std::thread::scope(|scope| {

@@ -9,7 +9,8 @@ fn spec(max_entries: u32) -> MapSpec<'static> {
     MapSpec::new(BpfMapType::HASH, max_entries)
 }
 
-/// Writes 10 elements, opens the path with another spec and moves them, and returns what was moved.
+/// Writes 10 elements, opens the path with another spec and moves them, and returns the moved
+/// elements.
 fn moved<K: Key, V: Value>(
     fs: &BpfFs,
     specs: [MapSpec<'_>; 2],

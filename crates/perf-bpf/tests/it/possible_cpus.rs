@@ -58,8 +58,8 @@ const LIST: &str = "PK_POSSIBLE_CPUS";
 /// The first value of each CPU.
 const INITIAL: u64 = 7;
 
-/// Runs as a process that may not create maps, and so cannot count the kernel's values by a separate one. Its
-/// standard input is a map with the key 1.
+/// Runs as a process that may not create maps, and so cannot count the kernel's values by a
+/// separate one. Its standard input is a map with the key 1.
 #[test]
 #[ignore = "runs as a process of other tests"]
 fn unprivileged_reader() {

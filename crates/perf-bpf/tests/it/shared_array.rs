@@ -1,5 +1,5 @@
-//! Readers of one perf event array in several values and processes: an agent that restarts and shares its
-//! pinned map with the next one.
+//! Readers of one perf event array in several values and processes: an agent that restarts and
+//! shares its pinned map with the next one.
 
 use std::path::Path;
 
@@ -210,7 +210,8 @@ fn waker_and_records_end_the_wait_of_a_reader_that_has_lost_a_slot() {
     }
 }
 
-/// The event of a slot outlives its replacement by some ms, so that hundreds of them exist at times.
+/// The event of a slot outlives its replacement by some ms, so that hundreds of them exist at
+/// times.
 #[test]
 fn reader_that_refreshes_and_pauses_has_all_its_slots() {
     let Some(fixture) = fixture() else { return };

@@ -1,5 +1,5 @@
-//! Programs of type tracing, which the kernel attaches by BTF. They are loaded here, because the crate loads
-//! no programs that need BTF.
+//! Programs of type tracing, which the kernel attaches by BTF. They are loaded here, because the
+//! crate loads no programs that need BTF.
 
 use crate::prelude::*;
 
@@ -32,7 +32,8 @@ fn typedef_id(btf: &[u8], name: &str) -> Option<u32> {
     None
 }
 
-/// Loads a program for the BTF of the tracepoint `task_rename` that stores its cookie, or 1, in the map.
+/// Loads a program for the BTF of the tracepoint `task_rename` that stores its cookie, or 1, in the
+/// map.
 fn load(map: &Map<u32, u64>, has_cookie: bool) -> Result<ProgramFd, Errno> {
     let btf = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|_| Errno::ENOENT)?;
     let attach_btf_id = typedef_id(&btf, "btf_trace_task_rename").ok_or(Errno::ESRCH)?;

@@ -11,7 +11,8 @@ const PATH: &str = "PK_AGENT_MAP";
 pub(crate) struct Agent(Child, BufReader<ChildStdout>);
 
 impl Agent {
-    /// Runs the ignored test `test` of this binary as a process, and waits until its reader is open.
+    /// Runs the ignored test `test` of this binary as a process, and waits until its reader is
+    /// open.
     pub(crate) fn start(test: &str, path: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--ignored", "--nocapture"])
@@ -36,7 +37,8 @@ impl Agent {
         line
     }
 
-    /// Lets the process read, drop its reader and end, and returns the number of records that it got.
+    /// Lets the process read, drop its reader and end, and returns the number of records that it
+    /// got.
     pub(crate) fn stop(mut self) -> u64 {
         self.0.stdin.take().unwrap().write_all(b"stop\n").unwrap();
         let records = self.line_with("records ").trim().rsplit(' ').next().unwrap().parse().unwrap();
@@ -51,12 +53,13 @@ impl Agent {
     }
 }
 
-/// Returns the path of the map that this process reads, or `None` if it is no [`Agent`].
+/// Returns the path of the map that this process reads, or `None` if it is not an [`Agent`].
 pub(crate) fn path() -> Option<PathBuf> {
     std::env::var_os(PATH).map(PathBuf::from)
 }
 
-/// The process of an [`Agent`] after it has opened its reader. `read` returns the number of records.
+/// The process of an [`Agent`] after it has opened its reader. `read` returns the number of
+/// records.
 pub(crate) fn run(read: impl FnOnce() -> u64) {
     println!("ready");
     std::io::stdin().read_line(&mut String::new()).unwrap();

@@ -111,8 +111,8 @@ impl Asm {
         self.set(R0, value).add_insn(0x95, 0, 0, 0, 0)
     }
 
-    /// `dst = map_lookup_elem(map, &0)`, or the program returns `otherwise`. Uses the last 8 bytes of the
-    /// stack.
+    /// `dst = map_lookup_elem(map, &0)`, or the program returns `otherwise`. Uses the last 8 bytes
+    /// of the stack.
     pub(crate) fn lookup_first(self, dst: u8, map: &impl AsFd, otherwise: i32) -> Self {
         self.store_value(R10, -8, 0)
             .set_map(R1, map)

@@ -1,3 +1,5 @@
+//! A separate bpf file system for a test.
+
 use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;

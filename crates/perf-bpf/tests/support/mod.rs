@@ -57,7 +57,8 @@ pub(crate) fn map_or_skip<K: Key, V: Value>(map_type: BpfMapType, max_entries: u
 }
 
 /// Returns the attr of an event that samples every hit of a tracepoint of `task`: `task_rename` and
-/// `task_newtask` also fire for 32-bit tasks. Prints the reason and returns `None` if tracefs cannot be read.
+/// `task_newtask` also fire for 32-bit tasks. Prints the reason and returns `None` if tracefs
+/// cannot be read.
 #[track_caller]
 pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
     let read = |root: &str| std::fs::read_to_string(format!("{root}/events/task/{name}/id"));

@@ -1,3 +1,5 @@
+//! Runs tests without privileges.
+
 #![allow(clippy::indexing_slicing)] // constant indexes
 
 use perf_bpf::{BpfMapType, MapFd, MapSpec};
@@ -20,7 +22,7 @@ pub(crate) fn as_nobody(test: impl FnOnce() + Send + 'static) {
         return;
     }
     let thread = std::thread::spawn(move || {
-        // By the system call, which changes this thread alone, unlike the C library's function.
+        // Make the system call directly, because the C library's function changes all threads.
         // SAFETY: numbers only.
         match unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) } {
             0 => test(),
@@ -32,7 +34,8 @@ pub(crate) fn as_nobody(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Runs `test` on a new thread without `CAP_SYS_ADMIN` and with the other capabilities of the process.
+/// Runs `test` on a new thread without `CAP_SYS_ADMIN` and with the other capabilities of the
+/// process.
 #[track_caller]
 pub(crate) fn without_sys_admin(test: impl FnOnce() + Send + 'static) {
     /// `_LINUX_CAPABILITY_VERSION_3`, and the calling thread.

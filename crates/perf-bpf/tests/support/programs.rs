@@ -20,7 +20,8 @@ impl Counters {
         permitted(MapFd::create(&spec)).map(Self)
     }
 
-    /// Returns the number of records that the program tried to write, and of those that it could not.
+    /// Returns the number of records that the program tried to write, and of those that it could
+    /// not.
     pub(crate) fn produced_and_failed(&self) -> (u64, u64) {
         let mut element = vec![0; self.0.element_size().unwrap()];
         assert!(self.0.lookup(&[0; 4], &mut element, BpfElemFlags::empty()).unwrap());
@@ -40,8 +41,8 @@ pub(crate) enum Sink<'m> {
     Ring(&'m RingBuf),
 }
 
-/// Loads a program that writes a record of `size` bytes, a multiple of 8, and counts it. The first word is
-/// the number of the record on its CPU, from 1; the second is the cookie if `has_cookie`.
+/// Loads a program that writes a record of `size` bytes, a multiple of 8, and counts it. The first
+/// word is the number of the record on its CPU, from 1; the second is the cookie if `has_cookie`.
 #[track_caller]
 pub(crate) fn output(
     prog_type: BpfProgType,
@@ -53,7 +54,7 @@ pub(crate) fn output(
     permitted(load_output(prog_type, sink, counters, size, has_cookie))
 }
 
-/// As [`output`], or returns `None` if the kernel does not have the helper for the cookie.
+/// Loads like [`output`], or returns `None` if the kernel lacks the helper for the cookie.
 #[track_caller]
 pub(crate) fn try_output(
     prog_type: BpfProgType,

@@ -1,9 +1,9 @@
-//! The memory shared with the programs: the mappings of a ring buffer map, and the reader's side of its
-//! protocol.
+//! The memory shared with the programs: the mappings of a ring buffer map, and the reader's side of
+//! its protocol.
 //!
 //! # Safety
 //!
-//! This file and those of its folder may use `unsafe` because they map and borrow memory that the kernel
+//! The files of this folder may use `unsafe` because they map and borrow memory that the kernel
 //! writes. Each file states its obligations.
 #![allow(unsafe_code)]
 
@@ -27,10 +27,10 @@ pub(in crate::ringbuf) use walk::Walk;
 
 /// The two mappings of a ring buffer map, and the reader's positions.
 ///
-/// Holding one proves that `kernel_pages` maps a page and twice the data, that `published <= next <= head`, and
-/// that `[published, head)` is at most the data. The committed records in it stay as they are until
-/// [`release`](Self::release) if there is no other reader, because the kernel writes only outside of it and
-/// a program cannot write what it has committed.
+/// Holding one proves that `kernel_pages` maps a page and twice the data, that
+/// `published <= next <= head`, and that `[published, head)` is at most the data. If the map has no
+/// other reader, the committed records in it stay unchanged until [`release`](Self::release),
+/// because the kernel writes only outside of it and a program cannot write committed records.
 #[derive(Debug)]
 pub(in crate::ringbuf) struct Consumer {
     /// The page with the reader's position.
@@ -39,7 +39,8 @@ pub(in crate::ringbuf) struct Consumer {
     kernel_pages: Pages,
     /// Length of the data in bytes, a power of two.
     size: usize,
-    /// The published position: free-running. Another one in the consumer's page is that of another reader.
+    /// The published position, free-running. Another value in the consumer's page comes from
+    /// another reader.
     published: u64,
     /// Position of the first record that was not consumed.
     next: u64,
@@ -50,10 +51,11 @@ pub(in crate::ringbuf) struct Consumer {
 impl Consumer {
     /// Maps both parts of a ring buffer map with `size` bytes of data.
     ///
-    /// The caller proves by `BPF_OBJ_GET_INFO_BY_FD` that `fd` is such a map and not one that the kernel
-    /// overwrites, and is its only reader in this process.
+    /// The caller proves by `BPF_OBJ_GET_INFO_BY_FD` that `fd` is such a map and not one that the
+    /// kernel overwrites, and is its only reader in this process.
     pub(in crate::ringbuf) fn map(fd: BorrowedFd<'_>, size: usize) -> Result<Self> {
-        // A 32-bit big-endian program cannot know whether the kernel's positions have 32 or 64 bits.
+        // A 32-bit big-endian program cannot know whether the kernel's positions have 32 or 64
+        // bits.
         if cfg!(all(target_pointer_width = "32", target_endian = "big")) {
             return Err(refused(Errno::EOPNOTSUPP));
         }
@@ -77,23 +79,24 @@ impl Consumer {
         self.kernel_pages.here().map(|_| ())
     }
 
-    /// Returns the number of bytes from the first record that was not consumed to the kernel's position
-    /// as of the last refresh, with headers.
+    /// Returns the number of bytes from the first record that was not consumed to the kernel's
+    /// position as of the last refresh, with headers.
     pub(in crate::ringbuf) const fn len(&self) -> u64 {
         self.head.wrapping_sub(self.next)
     }
 
-    /// Loads the kernel's position, as a free-running position of 64 bits at or after `next`: a 32-bit
-    /// kernel counts modulo 2^32, and the distance between two positions is right on all kernels.
+    /// Loads the kernel's position, as a free-running position of 64 bits at or after `next`: a
+    /// 32-bit kernel counts modulo 2^32, and the distance between two positions is right on all
+    /// kernels.
     fn load_head(&self, here: Here<'_>) -> u64 {
-        // Orders the store of the reader's position before this load. The kernel commits a record by
-        // `xchg` and then loads the reader's position: either this load finds the record, or the kernel
-        // finds that the reader has reached it and wakes the reader (`bpf_ringbuf_commit`).
+        // Orders the store of the reader's position before this load. The kernel commits a record
+        // by `xchg` and then loads the reader's position: either this load finds the record, or the
+        // kernel finds that the reader has reached it and wakes the reader (`bpf_ringbuf_commit`).
         fence(Ordering::SeqCst);
         let distance = here.load_position().wrapping_sub(self.next) as usize;
         let head = self.next.wrapping_add(distance as u64);
-        // Acquire pairs with the kernel's release of its position: the busy bits of the records before
-        // it are set.
+        // Acquire pairs with the kernel's release of its position: the busy bits of the records
+        // before it are set.
         fence(Ordering::Acquire);
         head
     }
@@ -109,12 +112,13 @@ impl Consumer {
     /// # Errors
     ///
     /// [`Error::RingBufShared`] if another reader has released records; the next call starts there.
-    /// [`Error::Event`] if the kernel's position is not a possible one, or in a child of `fork`; the state
-    /// stays as it was.
+    /// [`Error::Event`] if the kernel's position is not a possible one, or in a child of `fork`;
+    /// the state stays as it was.
     pub(in crate::ringbuf) fn refresh(&mut self) -> Result<()> {
         let (expected, found) = (self.published, self.stored()?);
         if found != expected {
-            // All three, so that nothing is unread before the distance to the kernel's position is checked.
+            // All three, so that nothing is unread before the distance to the kernel's position is
+            // checked.
             (self.published, self.next, self.head) = (found, found, found);
             return Err(Error::RingBufShared { expected, found });
         }
@@ -125,8 +129,8 @@ impl Consumer {
         Ok(())
     }
 
-    /// Returns whether the first unread record is committed or discarded, so that a batch consumes it, or
-    /// there is another reader, which [`refresh`](Self::refresh) reports.
+    /// Returns whether the first unread record is committed or discarded, so that a batch consumes
+    /// it, or there is another reader, which [`refresh`](Self::refresh) reports.
     pub(in crate::ringbuf) fn has_committed(&self) -> bool {
         let Ok(here) = self.kernel_pages.here() else { return false };
         let head = self.load_head(here);
@@ -141,16 +145,17 @@ impl Consumer {
         Walk::new(Unread::new(here, self.size, self.head), &mut self.next, discarded)
     }
 
-    /// Publishes `next` as the reader's position, unless there is another reader: the kernel may overwrite
-    /// everything before it.
+    /// Publishes `next` as the reader's position, unless there is another reader. The kernel may
+    /// then overwrite everything before it.
     pub(in crate::ringbuf) fn release(&mut self) {
         if self.next == self.published {
             return;
         }
         let Ok(here) = self.reader_page.here() else { return };
-        // Release pairs with the kernel's acquire load of this position: all reads of the old records
-        // are done before it sees the free space. A 32-bit kernel takes the lower half. A store could move
-        // the position back from that of another reader, before records that the kernel has overwritten.
+        // Release pairs with the kernel's acquire load of this position: all reads of the old
+        // records are done before it sees the free space. A 32-bit kernel takes the lower half. A
+        // plain store could move the position of another reader back, before records that the
+        // kernel has overwritten.
         let position = here.position();
         if position.compare_exchange(self.published, self.next, Ordering::Release, Ordering::Relaxed).is_ok()
         {

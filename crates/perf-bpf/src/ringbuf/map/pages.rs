@@ -2,10 +2,11 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it maps memory that the kernel and other processes write. [`Pages`]
-//! lends only [`Here`], the proof that the pages exist in this process, with raw pointers and atomic
-//! accesses. Loads have at most the size that std allows on read-only pages ("Atomic accesses to read-only
-//! memory" in [`core::sync::atomic`]): 8 bytes on 64-bit targets, 4 on others.
+//! This file may use `unsafe` because it maps memory that the kernel and other processes write.
+//! [`Pages`] lends only [`Here`], the proof that the pages exist in this process, with raw pointers
+//! and atomic accesses. Loads have at most the size that std allows on read-only pages ("Atomic
+//! accesses to read-only memory" in [`core::sync::atomic`]): 8 bytes on 64-bit targets, 4 on
+//! others.
 
 use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
@@ -27,7 +28,8 @@ pub(super) struct Pages {
     base: NonNull<c_void>,
     /// Length in bytes.
     len: usize,
-    /// Generation of the process that mapped the pages. The kernel may not copy them to a child of `fork`.
+    /// Generation of the process that mapped the pages. The kernel may not copy them to a child of
+    /// `fork`.
     generation: Generation,
 }
 
@@ -80,21 +82,24 @@ pub(super) fn refused(errno: Errno) -> Error {
     SysError::System { call: Call::Mmap, errno }.into()
 }
 
-/// A proof that the calling process has the pages, and is not a child of the process that mapped them.
+/// A proof that the calling process has the pages, and is not a child of the process that mapped
+/// them.
 ///
-/// It is checked once per operation. No value that holds one is returned from this crate, because the
-/// caller may fork.
+/// It is checked once per operation. No value that holds one is returned from this crate, because
+/// the caller may fork.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Here<'m>(&'m Pages);
 
 impl<'m> Here<'m> {
-    /// Returns the address `offset` bytes after the start. It is valid if `offset` is inside the mapping.
+    /// Returns the address `offset` bytes after the start. It is valid if `offset` is inside the
+    /// mapping.
     #[inline]
     pub(super) fn at<T>(self, offset: usize) -> *mut T {
         self.0.base.as_ptr().wrapping_byte_add(offset).cast()
     }
 
-    /// Returns the first word of pages that are [`WRITABLE`](Pages::WRITABLE): the reader's position.
+    /// Returns the first word of pages that are [`WRITABLE`](Pages::WRITABLE): the reader's
+    /// position.
     pub(super) fn position(self) -> &'m AtomicU64 {
         // SAFETY: the first word of a page; mapped in this process as long as `'m`; this process
         // accesses the word only atomically.
@@ -109,7 +114,8 @@ impl<'m> Here<'m> {
 
     /// Loads the word at `offset`, relaxed. `offset` is a multiple of 8 inside the mapping.
     ///
-    /// If the word is being written, a 32-bit target may load one half from before and one from after.
+    /// If the word is being written, a 32-bit target may load one half from before and one from
+    /// after.
     #[inline]
     pub(super) fn load_data(self, offset: usize) -> u64 {
         if WHOLE {
@@ -122,8 +128,8 @@ impl<'m> Here<'m> {
     #[inline]
     fn load_whole(self, offset: usize) -> u64 {
         let word = self.at(offset);
-        // SAFETY: inside the mapping, which this process has; aligned because pages and the offset are;
-        // this process writes it only atomically. Only where std allows 8 bytes.
+        // SAFETY: inside the mapping, which this process has; aligned because pages and the offset
+        // are; this process writes it only atomically. Only where std allows 8 bytes.
         unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed)
     }
 
@@ -131,8 +137,9 @@ impl<'m> Here<'m> {
     #[inline]
     pub(super) fn load_half(self, offset: usize) -> u32 {
         let half = self.at(offset);
-        // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size by
-        // this process races with it, because only the kernel and other processes write meanwhile.
+        // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size
+        // by this process races with it, because only the kernel and other processes write
+        // meanwhile.
         unsafe { AtomicU32::from_ptr(half) }.load(Ordering::Relaxed)
     }
 }

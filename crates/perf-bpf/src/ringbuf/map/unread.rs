@@ -1,12 +1,12 @@
-//! The unread records of a BPF ring buffer map: copied, or borrowed by callers that know that there is no
-//! other reader.
+//! The unread records of a BPF ring buffer map: copied, or borrowed by callers that know that the
+//! map has no other reader.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` to borrow records in the shared memory as slices. The kernel must not write
-//! them before they are released, which this process cannot prove, because another one may map the same
-//! ring and release them. So that is the obligation of a caller, and everything else reads by atomic
-//! loads, and trusts neither a position nor a length.
+//! This file may use `unsafe` to borrow records in the shared memory as slices. The kernel must not
+//! write them before they are released, which this process cannot prove, because another process
+//! may map the same ring and release them. So that is the obligation of a caller. Everything else
+//! reads by atomic loads, and trusts neither a position nor a length.
 
 use core::slice;
 use core::sync::atomic::{Ordering, fence};
@@ -38,8 +38,8 @@ pub(super) enum Step {
 
 /// The data of a committed record.
 ///
-/// Holding one proves that `offset + len` rounded up to 8 bytes is inside the producer's mapping, and that
-/// `offset` is a multiple of 8. It was made by the [`Unread`] to which it is passed.
+/// Holding one proves that `offset + len` rounded up to 8 bytes is inside the producer's mapping,
+/// and that `offset` is a multiple of 8. It was made by the [`Unread`] to which it is passed.
 #[derive(Clone, Copy)]
 pub(super) struct Data {
     offset: usize,
@@ -66,8 +66,8 @@ impl<'c> Unread<'c> {
         Self { here, page: page_size(), size, head, guess: LengthGuess::new() }
     }
 
-    /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of
-    /// the consumer.
+    /// Returns the record at `next`, which must be a position that an earlier step returned or
+    /// `next` of the consumer.
     #[inline(always)] // so that a loop keeps the guess in registers; benches/bpf
     pub(super) fn step(&mut self, next: u64) -> Step {
         if next == self.head {
@@ -95,19 +95,20 @@ impl<'c> Unread<'c> {
         self.record(next, len, record)
     }
 
-    /// Returns the committed record at `next`, of `len` bytes of data and `record` bytes in all, which are
-    /// not more than the unread bytes.
+    /// Returns the committed record at `next`, with `len` bytes of data and `record` bytes in
+    /// total, which are at most the unread bytes.
     #[inline(always)]
     fn record(&self, next: u64, len: u32, record: u64) -> Step {
-        // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by the
-        // `learn` above), so the data are inside the producer's mapping of a page and twice the data.
+        // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by
+        // the `learn` above), so the data are inside the producer's mapping of a page and twice the
+        // data.
         let data = Data { offset: self.offset(next) + HEADER as usize, len };
         Step::Record(data, next.wrapping_add(record))
     }
 
-    /// Copies the data of a record to the start of `free`, each word by one atomic load, and returns them
-    /// and the rest of `free`. If another reader has released the record, the bytes may be those of later
-    /// ones.
+    /// Copies the data of a record to the start of `free`, each word by one atomic load, and
+    /// returns the copy and the rest of `free`. If another reader has released the record, the
+    /// bytes may belong to later records.
     #[inline(always)]
     pub(super) fn copy<'b>(&self, data: Data, free: &'b mut [u64]) -> Option<(&'b [u8], &'b mut [u64])> {
         let here = self.here?;
@@ -129,9 +130,10 @@ impl<'c> Unread<'c> {
     #[inline(always)]
     pub(super) unsafe fn borrow(&self, data: Data) -> Option<&'c [u8]> {
         let first = self.here?.at(data.offset);
-        // SAFETY: inside the mapping by `Data`; bytes need no alignment; the record is committed and
-        // in `[published, head)`, which the kernel does not write before it is released: by another
-        // reader, which the caller excludes, or by `release`, which needs the consumer that `'c` borrows.
+        // SAFETY: inside the mapping by `Data`; bytes need no alignment; the record is committed
+        // and in `[published, head)`, which the kernel does not write before it is released: by
+        // another reader, which the caller excludes, or by `release`, which needs the consumer that
+        // `'c` borrows.
         Some(unsafe { slice::from_raw_parts(first, data.len as usize) })
     }
 
@@ -145,16 +147,16 @@ impl<'c> Unread<'c> {
         header
     }
 
-    /// Returns the offset of the header at `next` in the mapping. It is a multiple of 8, because the kernel
-    /// rounds all records to 8 bytes; a damaged position is rounded down.
+    /// Returns the offset of the header at `next` in the mapping. It is a multiple of 8, because
+    /// the kernel rounds all records to 8 bytes; a damaged position is rounded down.
     #[inline]
     fn offset(&self, next: u64) -> usize {
         self.page + (next as usize & (self.size - 1) & !7)
     }
 }
 
-/// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does not make
-/// space for it.
+/// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does
+/// not make space for it.
 #[cold]
 pub(super) fn damaged(at: u64, len: u32, available: u64) -> Error {
     Error::RingBufRecord { at, len, available }
@@ -162,20 +164,20 @@ pub(super) fn damaged(at: u64, len: u32, available: u64) -> Error {
 
 /// The guess that a record of a ring buffer is as long as the ones before it.
 ///
-/// The position of a header depends on the length in the one before, a chain of loads. Comparing the
-/// header with a guess makes that dependence a branch, which the CPU predicts, so it fetches the next
-/// record before this one's length has arrived (benches `bpf`). A wrong guess is a misprediction, so a
-/// length is guessed only after several equal ones.
+/// The position of a header depends on the length in the one before, a chain of loads. Comparing
+/// the header with a guess makes that dependence a branch, which the CPU predicts, so it fetches
+/// the next record before this one's length has arrived (benches `bpf`). A wrong guess is a
+/// misprediction, so a length is guessed only after several equal ones.
 #[derive(Clone, Copy, Debug)]
 struct LengthGuess {
     /// The header that is guessed, without flags, or [`NONE`].
     header: u64,
-    /// Bytes from that header to the next one. Not computed from `header`, or the compiler would compute
-    /// it from the header that is equal to it.
+    /// Bytes from that header to the next one. Not computed from `header`, or the compiler would
+    /// compute it from the header that is equal to it.
     record: u64,
-    /// The last header.
+    /// The header of the previous record.
     last: u32,
-    /// Number of records before the last one that had the same header.
+    /// Number of preceding records with the same header.
     equal: u32,
 }
 

@@ -1,9 +1,10 @@
-//! The walk over the records of a BPF ring buffer map, and records that are borrowed instead of copied.
+//! The walk over the records of a BPF ring buffer map, and records that are borrowed instead of
+//! copied.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it lends shared memory as slices, which only the caller can prove
-//! to be stable.
+//! This file may use `unsafe` because it lends shared memory as slices, which only the caller can
+//! prove to be stable.
 
 use core::iter::FusedIterator;
 
@@ -11,7 +12,7 @@ use super::unread::{Data, Step, Unread, damaged};
 use crate::error::Result;
 use crate::ringbuf::RingBufBatch;
 
-/// A walk over the unread records. Dropping it makes its position that of the consumer.
+/// A walk over the unread records. Dropping it makes its position the reader's position.
 #[derive(Debug)]
 pub(in crate::ringbuf) struct Walk<'b> {
     pub(super) unread: Unread<'b>,
@@ -51,8 +52,8 @@ impl<'b> Walk<'b> {
         }
     }
 
-    /// As [`next`](Self::next), and copies the data of the record to the start of `free`. Returns the
-    /// copy and the rest of `free`.
+    /// Like [`next`](Self::next), but copies the data of the record to the start of `free`. Returns
+    /// the copy and the rest of `free`.
     #[inline(always)]
     pub(in crate::ringbuf) fn copy_next(
         &mut self,
@@ -73,25 +74,25 @@ impl Drop for Walk<'_> {
 }
 
 impl RingBufBatch<'_> {
-    /// As [`records`](Self::records), without a copy: the records are borrowed from the ring.
+    /// Like [`records`](Self::records), but without a copy: the records are borrowed from the ring.
     ///
     /// # Safety
     ///
-    /// As long as the iterator or one of its records is used, there must be no other reader of the map
-    /// that releases records: no other process that has it by a pin, by its id or by a descriptor, and no
-    /// reader of another library, or of another version of this crate, in this process. The kernel
-    /// overwrites records that any reader has released, and a borrowed slice that changes is undefined
-    /// behaviour.
+    /// While the iterator or one of its records is used, the map must not have another reader that
+    /// releases records: no other process that has the map by a pin, by its id or by a descriptor,
+    /// and no reader of another library, or of another version of this crate, in this process. The
+    /// kernel overwrites records that any reader has released, and a borrowed slice that changes is
+    /// undefined behaviour.
     #[inline]
     pub unsafe fn borrow_records(&mut self) -> BorrowedRingBufRecords<'_> {
         BorrowedRingBufRecords(self.walk())
     }
 }
 
-/// The records of a [`RingBufBatch`], oldest first, borrowed from the ring. The iterator consumes each record
-/// that it returns.
+/// The records of a [`RingBufBatch`], oldest first, borrowed from the ring. The iterator consumes
+/// each record that it returns.
 ///
-/// Holding one proves that there is no other reader of the map: the caller of
+/// Holding one proves that the map has no other reader: the caller of
 /// [`RingBufBatch::borrow_records`] has promised it.
 #[derive(Debug)]
 pub struct BorrowedRingBufRecords<'b>(Walk<'b>);
@@ -102,7 +103,7 @@ impl<'b> Iterator for BorrowedRingBufRecords<'b> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match self.0.next()? {
-            // SAFETY: there is no other reader, by the proof above.
+            // SAFETY: the map has no other reader, by the proof above.
             Ok(data) => unsafe { self.0.unread.borrow(data) }.map(Ok),
             Err(error) => Some(Err(error)),
         }

@@ -3,8 +3,8 @@
 //! # Safety
 //!
 //! This file may use `unsafe` because it writes the memory that readers borrow, by the rules of
-//! `kernel/bpf/ringbuf.c`: only outside the records between the reader's position and its own, except
-//! the header of a record that is not committed.
+//! `kernel/bpf/ringbuf.c`: only outside the records between the reader's position and its own,
+//! except the header of a record that is not committed.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,8 +15,8 @@ use super::Consumer;
 use super::pages::Pages;
 use super::unread::{BUSY, DISCARDED, HEADER};
 
-/// The writer of a ring in a file, with the layout of a map: the reader's page, the writer's page and the
-/// data twice.
+/// The writer of a ring in a file, with the layout of a map: the reader's page, the writer's page
+/// and the data twice.
 pub(in crate::ringbuf) struct Writer {
     file: OwnedFd,
     mapping: Pages,
@@ -99,7 +99,8 @@ impl Writer {
     fn store_byte(&self, at: u64, byte: u8) {
         for copy in [0, self.size] {
             let first: *mut u8 = self.mapping.here().unwrap().at(self.offset(at) + copy);
-            // SAFETY: a byte of the data in a record that is not committed, so no reader borrows it.
+            // SAFETY: a byte of the data in a record that is not committed, so no reader borrows
+            // it.
             unsafe { first.write(byte) };
         }
     }

@@ -39,7 +39,7 @@
 //! is skipped unless it is asked for. A zstd stream needs its window, 0.5 MiB at the perf tool's default
 //! level and at most 128 MiB, and up to 9 MiB more.
 //!
-//! The crate works on any operating system, and opens no file but the recording. The crate `perf-session` describes the
+//! The crate works on any operating system, and opens no file but the recording. The crate `perf-record` describes the
 //! machine and its tasks before a recording.
 
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -47,7 +47,7 @@
 //! | store the records of rings | [`EventSet::rings_and_ledger`], [`EventSet::sample_repair`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
 //! | follow the tasks that the observed tasks start | [`EventSet::observed_tasks`] |
-//! | let another program enable and disable the events | [`Control`], [`EventSetOptions::deferred`], [`EventSet::enable_events`] |
+//! | enable and disable single events | [`EventSetOptions::deferred`], [`EventSet::enable_events`] |
 //! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
 //! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Diagnosis`] |
 //! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
@@ -58,7 +58,6 @@
 //! | open more events than the soft limit of descriptors permits | [`DescriptorLimit::raise`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
 //! | trace system calls, with the feature `syscalls` | `SyscallTracepoints`, `Tracefs::syscall_table`, and `SyscallJoiner` and others of [`tracepoint`] |
-//! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
 //!
@@ -69,12 +68,9 @@
 #![forbid(unsafe_code)]
 
 pub mod coming_from;
-mod control;
 mod names;
 mod set;
 mod std_error;
-#[cfg(feature = "synthesize")]
-pub mod synthesize;
 mod system;
 mod why;
 
@@ -87,7 +83,6 @@ pub use perf_ring::Report;
 #[doc(no_inline)]
 pub use perf_tracepoint as tracepoint;
 
-pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 #[cfg(feature = "syscalls")]
 pub use names::SyscallTracepoints;
 pub use names::{

@@ -12,8 +12,8 @@ use perf_file::feature::SampleTime;
 use perf_file::format::Feature;
 use perf_file::writer::{Inventory, RecordedEvent, Writer};
 use perf_profile::{Event, Profile};
+use perf_record::synthesize::{Synthesizer, machine_features};
 use perf_session::System;
-use perf_session::synthesize::{Synthesizer, machine_features};
 use perf_symbols::FileFinder;
 
 use super::functions;

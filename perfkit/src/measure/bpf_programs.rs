@@ -1,8 +1,8 @@
 //! The BPF programs that are loaded before a recording.
 
 use perf_bpf::{Error, Ids, ObjectKind, ProgramFd};
+use perf_record::synthesize::{LoadedFunction, LoadedProgram};
 use perf_session::ring::Errno;
-use perf_session::synthesize::{LoadedFunction, LoadedProgram};
 
 /// Returns the loaded programs, none if this user must not list them.
 pub(crate) fn loaded() -> Result<Vec<LoadedProgram>, Error> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use perf_abi::regs::Architecture;
 use perf_profile::{Collector, Resolver};
-use perf_session::synthesize::Synthesizer;
+use perf_record::synthesize::Synthesizer;
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
 use crate::measure::bpf_programs;

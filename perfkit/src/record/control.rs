@@ -4,7 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use clap::Args;
-use perf_session::{Control, ControlAck, ControlCommand, EventSet, EventSetError};
+use perf_record::{Control, ControlAck, ControlCommand};
+use perf_session::{EventSet, EventSetError};
 
 use super::requests::Requests;
 use crate::out::message::{count, note, shown};

@@ -7,9 +7,9 @@ use perf_file::FeatureData;
 use perf_file::feature::{ClockData, GroupDesc, SampleTime};
 use perf_file::format::Feature;
 use perf_file::writer::{Features, Inventory, RecordedEvent};
+use perf_record::synthesize::{Synthesizer, add_tracing_data, machine_features};
 use perf_session::ring::abi::Clock;
 use perf_session::ring::{AttrFlags, EventType, SampleType};
-use perf_session::synthesize::{Synthesizer, add_tracing_data, machine_features};
 use perf_session::{EventSet, EventSetError, EventSetEvent, System};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io;
 
 use perf_file::writer::{Features, Inventory, Writer};
+use perf_record::synthesize::Synthesizer;
 use perf_session::ring::decode::Window;
 use perf_session::ring::{AttrFlags, RecordType};
-use perf_session::synthesize::Synthesizer;
 use perf_session::{ObservedTasks, RingKey, System};
 
 use super::features::add_results;

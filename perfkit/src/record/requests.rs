@@ -4,8 +4,8 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
+use perf_record::{ControlCommand, ControlReader};
 use perf_session::ring::{self, Waker};
-use perf_session::{ControlCommand, ControlReader};
 
 /// An event outside of the rings.
 #[derive(Debug)]

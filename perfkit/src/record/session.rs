@@ -6,7 +6,8 @@ use std::process::{ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_session::{Control, ControlCommand, LossLedger};
+use perf_record::{Control, ControlCommand};
+use perf_session::LossLedger;
 use signal_hook::consts::SIGUSR2;
 
 use super::control::{Controlled, Delay};

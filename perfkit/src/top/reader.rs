@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use perf_abi::CpuMode;
 use perf_decode::{Layout, Record, Sample, SampleLayout};
 use perf_profile::{Collector, Event, EventId, LeaderSampling, PendingProfile, ProfileBuilder};
+use perf_record::synthesize::Synthesizer;
 use perf_session::ring::{Attr, WaitResult, Waker};
-use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
+use perf_session::{EventSet, EventSetError, System};
 
 use super::Options;
 use crate::measure::events::set_filters;

@@ -28,8 +28,8 @@ enum Cause {
 }
 
 impl FileError {
-    /// Returns the error of a file that cannot be read.
-    pub(crate) fn io(path: PathBuf, error: io::Error) -> Self {
+    /// Returns the error of a file that cannot be read. If its file system is not mounted, the text says so.
+    pub fn io(path: PathBuf, error: io::Error) -> Self {
         let mount = if error.kind() == io::ErrorKind::NotFound { Mount::missing_for(&path) } else { None };
         Self { path, cause: Cause::Io { error: Arc::new(error), mount } }
     }

@@ -3,10 +3,6 @@
 #[allow(dead_code)] // its `main`
 #[path = "../../examples/exec_tracer.rs"]
 mod exec_tracer;
-#[cfg(feature = "synthesize")]
-#[allow(dead_code)] // its `main`
-#[path = "../../examples/record_file.rs"]
-mod record_file;
 #[allow(dead_code)] // its `main`
 #[path = "../../examples/top.rs"]
 mod top;
@@ -37,29 +33,6 @@ fn top_finds_the_file_of_code_that_was_mapped_before() {
         return skip(error);
     }
     assert!(in_files > 20 && in_files * 4 > total, "{in_files} of {total}");
-}
-
-#[cfg(feature = "synthesize")]
-#[test]
-fn recorded_file_has_samples_and_mappings_of_the_command() {
-    use perf_session::ring::RecordType;
-
-    let path = std::env::temp_dir().join(format!("record_file-{}", std::process::id()));
-    let mut busy = Command::new("sh");
-    busy.args(["-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"]);
-    let recorded = record_file::record(std::fs::File::create(&path).unwrap(), &mut busy);
-    let mut kinds = Vec::new();
-    if recorded.is_ok() {
-        let mut reader = perf_file::Reader::open(&path).unwrap();
-        while let Some(record) = reader.next().unwrap() {
-            kinds.extend(record.kernel().map(perf_file::RawRecord::kind));
-        }
-    }
-    std::fs::remove_file(&path).unwrap();
-    if let Err(error) = recorded {
-        return skip(error);
-    }
-    assert!(kinds.contains(&RecordType::SAMPLE) && kinds.contains(&RecordType::MMAP2), "{kinds:?}");
 }
 
 #[test]

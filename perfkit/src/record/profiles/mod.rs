@@ -15,9 +15,9 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
+use perf_record::synthesize::Synthesizer;
 use perf_session::System;
 use perf_session::ring::RecordType;
-use perf_session::synthesize::Synthesizer;
 
 use super::file::synthesize;
 use super::report::Written;

@@ -145,8 +145,11 @@ impl Tracefs {
     }
 
     /// Returns category and name of the tracepoints with these ids, sorted. Ids that no tracepoint has are left out.
-    #[cfg(feature = "synthesize")]
-    pub(crate) fn names_of(&self, ids: &[u64]) -> Result<Vec<(String, String)>, TracefsError> {
+    ///
+    /// # Errors
+    ///
+    /// [`TracefsError::File`] if a directory cannot be listed.
+    pub fn names_of(&self, ids: &[u64]) -> Result<Vec<(String, String)>, TracefsError> {
         let mut found = Vec::new();
         for category in self.categories()? {
             let directory = self.absolute(&format!("events/{category}"));
@@ -165,7 +168,11 @@ impl Tracefs {
     }
 
     /// Returns the bytes of a file below the mount point.
-    pub(crate) fn read_bytes(&self, file: &str) -> Result<Vec<u8>, FileError> {
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or is larger than 4 MiB. The error has its path.
+    pub fn read_bytes(&self, file: &str) -> Result<Vec<u8>, FileError> {
         self.system.read_bytes(self.absolute(file))
     }
 

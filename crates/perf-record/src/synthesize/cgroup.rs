@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::Synthesizer;
-use crate::FileError;
+use perf_session::FileError;
 
 impl Synthesizer {
     /// Appends a `CGROUP` record of each cgroup, and returns their number: the kernel writes one only for those that

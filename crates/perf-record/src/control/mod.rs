@@ -20,7 +20,7 @@ pub use reader::ControlReader;
 /// use std::io::{Read, Write};
 /// use std::process::Command;
 ///
-/// use perf_session::{Control, ControlCommand};
+/// use perf_record::{Control, ControlCommand};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = std::env::temp_dir().join(format!("control-{}", std::process::id()));

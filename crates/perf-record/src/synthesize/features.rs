@@ -7,7 +7,7 @@ use perf_file::feature::{
 use perf_file::format::Feature;
 use perf_file::writer::Features;
 
-use crate::{CpuInfo, CpuList, NumaMemory, Pmu, System};
+use perf_session::{CpuInfo, CpuList, NumaMemory, Pmu, System};
 
 /// Keys of `/proc/cpuinfo` with the name of the CPU, by architecture: x86, arm, powerpc, riscv, s390.
 const CPU_NAMES: [&str; 5] = ["model name", "Processor", "cpu", "uarch", "vendor_id"];

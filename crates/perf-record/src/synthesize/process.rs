@@ -1,15 +1,15 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
-use perf_ring::abi::{CpuMode, NamespaceLink};
+use perf_session::ring::abi::{CpuMode, NamespaceLink};
 
 use super::{Synthesizer, build_id};
-use crate::{FileError, Mapping};
+use perf_session::{FileError, Mapping};
 
 /// `PROT_READ`.
 const READ: u32 = 1;
 
-/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_ring::abi::NamespaceIndex).
+/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_session::ring::abi::NamespaceIndex).
 const NAMESPACES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
 
 impl Synthesizer {

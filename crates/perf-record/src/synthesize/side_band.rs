@@ -1,12 +1,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use perf_ring::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
-use perf_ring::decode::{Records, Window};
-use perf_ring::{Attr, AttrFlags, SampleType};
+use perf_session::ring::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
+use perf_session::ring::decode::{Records, Window};
+use perf_session::ring::{Attr, AttrFlags, SampleType};
 use zerocopy::IntoBytes;
 
-use crate::Mapping;
+use perf_session::Mapping;
 
 /// Side-band records as the kernel writes them, made by a tool.
 ///
@@ -135,7 +135,7 @@ impl SideBand {
     }
 
     /// Appends a `NAMESPACES` record: the namespaces of a task, by
-    /// [`NamespaceIndex`](perf_ring::abi::NamespaceIndex).
+    /// [`NamespaceIndex`](perf_session::ring::abi::NamespaceIndex).
     pub fn namespaces(&mut self, pid: u32, tid: u32, links: &[NamespaceLink]) {
         // The kernel has 7 kinds.
         let links = links.get(..MAX_LINKS).unwrap_or(links);
@@ -202,8 +202,8 @@ fn push_text(words: &mut Vec<u64>, text: &[u8], max: usize) {
 
 #[cfg(test)]
 mod tests {
-    use perf_ring::Software;
-    use perf_ring::decode::{MappedFile, RawRecord, Record, SampleLayout};
+    use perf_session::ring::Software;
+    use perf_session::ring::decode::{MappedFile, RawRecord, Record, SampleLayout};
 
     use super::*;
 

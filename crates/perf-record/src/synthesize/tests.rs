@@ -1,19 +1,44 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use perf_file::feature::{FormatText, TracingData};
 use perf_file::format::Feature;
 use perf_file::writer::Features;
 use perf_file::{ByteOrder, FeatureData};
-use perf_ring::decode::{Record, SampleLayout, Window};
-use perf_ring::{SampleType, Software};
+use perf_session::ring::decode::{Record, SampleLayout, Window};
+use perf_session::ring::{SampleType, Software};
 use zerocopy::FromBytes;
 
 use super::*;
-use crate::system::tree::Tree;
+
+/// A temporary directory that stands for `/`. It is removed when dropped.
+struct Tree(System);
+
+impl Tree {
+    fn system(&self) -> &System {
+        &self.0
+    }
+
+    /// Writes a file, with the directories above it.
+    fn file(&self, absolute: &str, content: &str) {
+        let path = self.0.path(absolute);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.0.path("/"));
+    }
+}
 
 fn tree(files: &[(&str, &str)]) -> Tree {
-    let tree = Tree::new();
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let root = std::env::temp_dir().join(format!("perf-record-{}-{number}", std::process::id()));
+    let tree = Tree(System::at(root));
     for (path, content) in files {
         tree.file(path, content);
     }
@@ -180,7 +205,10 @@ fn tracing_data_has_the_formats_of_the_tracepoints() {
     add_tracing_data(&mut features, tree.system(), &[9, 1, 77, 76, 99]).unwrap();
     let data = TracingData::parse(features.get(Feature::TRACING_DATA).unwrap(), 0).unwrap();
     assert_eq!([data.version, data.header_page, data.header_event], [&b"0.6"[..], b"PAGE", b"EVENT"]);
-    assert_eq!((data.order, data.page_size as usize), (ByteOrder::NATIVE, perf_ring::sys::page_size()));
+    assert_eq!(
+        (data.order, data.page_size as usize),
+        (ByteOrder::NATIVE, perf_session::ring::sys::page_size())
+    );
     assert_eq!(usize::from(data.long_size), size_of::<usize>());
     assert!(data.ftrace.iter().eq([FormatText(b"FUNCTION")]));
     let systems: Vec<_> =
@@ -215,7 +243,7 @@ fn namespaces_of_each_thread_are_recorded_on_demand() {
     let mut synthesizer = Synthesizer::new(tree.system(), &attr);
     assert!(synthesizer.process(7));
     let file = fs::metadata(tree.system().path("/proc/7/task/7/ns/net")).unwrap();
-    let link = |dev, inode| Some(perf_ring::abi::NamespaceLink { dev, inode });
+    let link = |dev, inode| Some(perf_session::ring::abi::NamespaceLink { dev, inode });
     let expected = [
         "fork 7 1 7 1".to_owned(),
         format!("namespaces 7 7 {:?}", link(file.dev(), file.ino())),
@@ -270,7 +298,7 @@ fn functions_of_programs_have_the_names_of_kallsyms() {
         "ksymbol ffffffffc0001000 64 bpf_prog_0102_main",
         "ksymbol ffffffffc0002000 64 bpf_prog_01020304050607ab_main",
         "program 9 [1, 2, 3, 4, 5, 6, 7, ab]",
-        &format!("ksymbol ffffffffc0003000 {} bpf_trampoline_5", perf_ring::sys::page_size()),
+        &format!("ksymbol ffffffffc0003000 {} bpf_trampoline_5", perf_session::ring::sys::page_size()),
     ];
     assert_eq!(lines(&synthesizer), expected);
 

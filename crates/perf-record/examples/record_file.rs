@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use perf_file::writer::{RecordedEvent, Writer};
+use perf_record::synthesize::{Synthesizer, machine_features};
 use perf_session::ring::{AttrFlags, SampleType};
-use perf_session::synthesize::{Synthesizer, machine_features};
 use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 
 /// Fields of each sample. The perf tool finds the event of a record by `IDENTIFIER`.

@@ -26,10 +26,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use perf_file::feature::BuildId;
-use perf_ring::abi::CpuMode;
-use perf_ring::{Attr, AttrFlags};
+use perf_session::ring::abi::CpuMode;
+use perf_session::ring::{Attr, AttrFlags};
 
-use crate::{KernelSymbols, System};
+use perf_session::{KernelSymbols, System};
 
 pub use bpf::{LoadedFunction, LoadedProgram};
 pub use features::machine_features;
@@ -41,7 +41,7 @@ pub use tracing_data::add_tracing_data;
 ///
 /// ```
 /// use perf_session::System;
-/// use perf_session::synthesize::Synthesizer;
+/// use perf_record::synthesize::Synthesizer;
 /// use perf_session::ring::{Attr, AttrFlags, SampleType, Software};
 ///
 /// let attr = Attr::software(Software::CPU_CLOCK)

@@ -3,7 +3,7 @@ use perf_file::format::Feature;
 use perf_file::writer::Features;
 use perf_file::{ByteOrder, FeatureData};
 
-use crate::{System, Tracefs, TracefsError};
+use perf_session::{System, Tracefs, TracefsError};
 
 /// The category whose formats have a list at the start.
 const FTRACE: &str = "ftrace";
@@ -45,7 +45,7 @@ pub fn add_tracing_data(features: &mut Features, system: &System, ids: &[u64]) -
         version: b"0.6",
         order: ByteOrder::NATIVE,
         long_size: size_of::<usize>() as u8,
-        page_size: perf_ring::sys::page_size() as u32,
+        page_size: perf_session::ring::sys::page_size() as u32,
         header_page: &header_page,
         header_event: &header_event,
         ftrace: ftrace.as_slice().into(),

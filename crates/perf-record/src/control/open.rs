@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
 use super::{Control, ControlAck, ControlError, ControlReader};
-use crate::{FileError, System};
+use perf_session::{FileError, System};
 
 impl Control {
     /// Opens the channel of a text: `fifo:COMMANDS[,ACKS]` with the paths of FIFOs, or `fd:COMMANDS[,ACKS]` with the numbers of

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::FileError;
 use crate::std_error::into_std;
+use perf_session::FileError;
 
 /// A control channel cannot be opened.
 #[derive(Clone, Debug)]

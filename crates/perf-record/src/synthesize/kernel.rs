@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use perf_ring::abi::CpuMode;
+use perf_session::ring::abi::CpuMode;
 
 use super::{Synthesizer, build_id};
 use crate::std_error::into_std;
-use crate::{FileError, KernelSymbol, KernelSymbols, Module};
+use perf_session::{FileError, KernelSymbol, KernelSymbols, Module};
 
 /// Name of the kernel's mapping; the name of the symbol at its start follows it.
 const KERNEL: &str = "[kernel.kallsyms]";

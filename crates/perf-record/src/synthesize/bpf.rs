@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use perf_ring::abi::KsymbolType;
+use perf_session::ring::abi::KsymbolType;
 
 use super::Synthesizer;
-use crate::KernelSymbols;
+use perf_session::KernelSymbols;
 
 /// A loaded BPF program, as `bpf(BPF_OBJ_GET_INFO_BY_FD)` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Synthesizer {
         let is_image =
             |name: &[u8]| name.starts_with(b"bpf_trampoline_") || name.starts_with(b"bpf_dispatcher_");
         // Each is a page long. They exist only with programs, so `names` is not read for them alone.
-        let page = perf_ring::sys::page_size() as u32;
+        let page = perf_session::ring::sys::page_size() as u32;
         let images = names.iter().flatten().filter(|(_, name)| self.with_symbols && is_image(name));
         for (address, name) in images {
             self.records.ksymbol(*address, page, KsymbolType::BPF, name);

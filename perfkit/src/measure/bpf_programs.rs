@@ -1,11 +1,13 @@
 //! The BPF programs that are loaded before a recording.
 
+use std::io;
+
 use perf_bpf::{Error, Ids, ObjectKind, ProgramFd};
 use perf_record::synthesize::{LoadedFunction, LoadedProgram};
 use perf_session::ring::Errno;
 
 /// Returns the loaded programs, none if this user must not list them.
-pub(crate) fn loaded() -> Result<Vec<LoadedProgram>, Error> {
+pub(crate) fn loaded() -> io::Result<Vec<LoadedProgram>> {
     let mut programs = Vec::new();
     for id in Ids::new(ObjectKind::Program) {
         let opened = match id.and_then(ProgramFd::open_id) {

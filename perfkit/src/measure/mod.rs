@@ -1,6 +1,6 @@
 //! Tasks, events and commands that `record`, `stat`, `top` and `trace` measure.
 
-mod bpf_programs;
+pub(crate) mod bpf_programs;
 pub(crate) mod command;
 pub(crate) mod events;
 

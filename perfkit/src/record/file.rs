@@ -4,21 +4,16 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 
-use perf_file::writer::{Features, Inventory, Writer};
-use perf_record::synthesize::Synthesizer;
-use perf_session::ring::decode::Window;
-use perf_session::ring::{AttrFlags, RecordType};
-use perf_session::{ObservedTasks, RingKey, System};
+use perf_file::writer::Inventory;
+use perf_record::synthesize::Missing;
+use perf_record::{Recorder, Recording, Snapshot};
+use perf_session::ring::RecordType;
 
-use super::features::add_results;
-use super::losses::Lost;
 use super::output::{Output, Place};
-use super::pass::Pass;
 use super::report::Written;
-use super::source::{Sink, Source};
+use super::sink::Sink;
 use super::switch::free_name;
 use super::{Failure, Options};
-use crate::measure::running;
 use crate::out::destination::Stream;
 use crate::out::message::{count, note, of_file, shown, size};
 use crate::out::output_path::OutputPath;
@@ -27,52 +22,49 @@ use crate::out::output_path::OutputPath;
 #[derive(Debug)]
 pub(super) struct Files {
     options: Options,
-    system: System,
-    /// Facts that are known before the first record.
-    features: Features,
-    current: Option<Current>,
+    current: Option<Recording<Stream>>,
     /// The place of the current file, and another handle of it, for its size.
     place: Option<(Place, File)>,
-    copy: Vec<u64>,
-    /// Samples of all files.
-    samples: u64,
-    /// Records of switches of all files.
-    switches: u64,
-    /// Bytes of all files that are no records.
-    malformed: u64,
+    /// What all files have that were ended.
+    ended: Sums,
     /// Number of complete files that were renamed.
     switched: u64,
     /// Those of them that are kept.
     kept: VecDeque<OutputPath>,
 }
 
-/// The file that is written.
-#[derive(Debug)]
-struct Current {
-    writer: Writer<Stream>,
-    inventory: Inventory,
-    synthesizer: Synthesizer,
+/// What files have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    samples: u64,
+    /// Records of switches.
+    switches: u64,
+    /// Bytes that are no records.
+    malformed: u64,
+}
+
+impl Sums {
+    fn add(&mut self, inventory: &Inventory) {
+        self.samples += inventory.samples;
+        self.switches += switches(inventory);
+        self.malformed += inventory.malformed;
+    }
 }
 
 impl Files {
-    pub(super) fn new(options: &Options, system: System, features: Features) -> Self {
+    pub(super) fn new(options: &Options) -> Self {
         Self {
             options: options.clone(),
-            system,
-            features,
             current: None,
             place: None,
-            copy: Vec::new(),
-            samples: 0,
-            switches: 0,
-            malformed: 0,
+            ended: Sums::default(),
             switched: 0,
             kept: VecDeque::new(),
         }
     }
 
-    /// Begins a file, with what is there before its records. Adds notes about what could not be read.
-    pub(super) fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
+    /// Begins a file, with what is there before its records. Returns what could not be read.
+    pub(super) fn begin(&mut self, recorder: &mut Recorder) -> Result<&[Missing], Failure> {
         let output = Output::create(self.options.output())?;
         if self.options.switch.has_parts() && output.is_pipe() {
             let name = Output::name(self.options.output());
@@ -80,15 +72,9 @@ impl Files {
             return Err(io::Error::other(text).into());
         }
         self.place = Some((output.place(), output.handle()?));
-        let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
-        synthesize(&mut synthesizer, &self.options, source, notes)?;
-        let writer = output
-            .start(&source.described.events, &self.features, self.options.compression)
-            .and_then(|writer| write_start(writer, &synthesizer))?;
-        synthesizer.clear_records();
-        let inventory = Inventory::new(&source.attr);
-        self.current = Some(Current { writer, inventory, synthesizer });
-        Ok(())
+        let compression = self.options.compression;
+        let begun = recorder.begin_with(|events, features| output.start(events, features, compression))?;
+        Ok(self.current.insert(begun).missing())
     }
 
     /// Removes a recording that never began.
@@ -99,36 +85,21 @@ impl Files {
         }
     }
 
-    /// Writes a copy of records as one part of a round, and counts them.
-    pub(super) fn write(&mut self, window: Window<'_>) -> Result<(), Failure> {
-        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
-        inventory.note(window);
-        Ok(writer.write_window(window)?)
-    }
-
-    /// Writes what the events have lost, with the time of the last sample.
-    fn write_losses(&mut self, source: &mut Source) -> Result<(), Failure> {
-        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
-        let time = inventory.sample_times.map_or(0, |(_, last)| last);
-        for Lost { event, id, count } in source.losses.take(&source.set, &source.described)? {
-            writer.write_lost_samples(event, id, count, time)?;
-        }
-        Ok(())
+    /// Writes what overwritten rings held.
+    pub(super) fn write(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        Ok(current.write_snapshot(snapshot)?)
     }
 
     /// Completes the file, which gets another name if more follow.
-    pub(super) fn complete(&mut self, source: &mut Source, is_part: bool) -> Result<(), Failure> {
-        self.write_losses(source)?;
-        let Some(Current { mut writer, inventory, mut synthesizer }) = self.current.take() else {
-            return Ok(());
-        };
-        self.samples += inventory.samples;
-        self.switches += switches(&inventory);
-        self.malformed += inventory.malformed;
-        writer.finish_round()?;
-        let mut features = self.features.clone();
-        add_results(&mut features, &source.described, &inventory, &mut synthesizer);
-        writer.finish(&features)?;
+    pub(super) fn complete(&mut self, recorder: &mut Recorder, is_part: bool) -> Result<(), Failure> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let mut ended = self.ended;
+        // Of a file that is not completed, what it has until now.
+        self.ended.add(current.inventory());
+        let inventory = recorder.finish(current)?.inventory;
+        ended.add(&inventory);
+        self.ended = ended;
         if is_part || self.options.switch.is_used() {
             self.name(inventory.samples)?;
         }
@@ -174,12 +145,15 @@ impl Files {
         } else {
             Written::FULL
         };
-        let current = self.current.as_ref().map(|current| &current.inventory);
+        let mut sums = self.ended;
+        if let Some(current) = &self.current {
+            sums.add(current.inventory());
+        }
         Written {
-            samples: self.samples + current.map_or(0, |inventory| inventory.samples),
+            samples: sums.samples,
             unwritten: 0,
-            switches: self.options.off_cpu.is_on().then(|| self.switches + current.map_or(0, switches)),
-            malformed: self.malformed + current.map_or(0, |inventory| inventory.malformed),
+            switches: self.options.off_cpu.is_on().then_some(sums.switches),
+            malformed: sums.malformed,
             place,
             cause,
         }
@@ -187,69 +161,31 @@ impl Files {
 }
 
 impl Sink for Files {
-    fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
+    fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        let Source { set, described, losses, repair, wakeups, tasks, layout, .. } = source;
-        let (rings, ledger) = set.rings_and_ledger()?;
-        // Copied before the rings of the tasks are read, which have the start of each task that was woken.
-        let is_wide = |key: &RingKey| wakeups.is_some() && key.scope().is_system_wide();
-        let unread = rings.iter().filter(|(key, ring)| is_wide(key) && ring.has_records());
-        let unread: Vec<RingKey> = unread.map(|(key, _)| *key).collect();
-        let mut wide = Vec::new();
-        for key in unread {
-            let mut words = Vec::new();
-            if let Some(batch) = rings.batch(&key) {
-                batch?.copy_into(&mut words);
-            }
-            wide.push((key, words));
-        }
-        let Current { writer, inventory, .. } = current;
-        let (is_empty, has_lost) = (true, false);
-        let mut pass =
-            Pass { writer, inventory, described, losses, repair, tasks, layout, ledger, is_empty, has_lost };
-        for (key, batch) in rings.ready().filter(|(key, _)| !is_wide(key)) {
-            // Copied, so that the kernel has the ring while the file is written.
-            batch?.copy_into(&mut self.copy);
-            pass.write(*key, &mut self.copy)?;
-        }
-        for (key, words) in &mut wide {
-            if let Some(filter) = wakeups {
-                pass.write_wakeups(*key, words, filter)?;
-            }
-        }
-        let Pass { is_empty, has_lost, .. } = pass;
-        if let Some(tasks) = tasks {
-            tasks.forget_exited();
-        }
-        if has_lost {
-            self.write_losses(source)?;
-        }
-        if let Some(Current { writer, .. }) = self.current.as_mut().filter(|_| !is_empty) {
-            writer.finish_round()?;
-        }
-        Ok(())
+        Ok(recorder.drain(current)?)
     }
 
     fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), Failure> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        Ok(current.writer.add_ids(event, ids)?)
+        Ok(current.add_ids(event, ids)?)
     }
 
     fn is_full(&self) -> bool {
         let most = self.options.switch.size();
-        self.current.as_ref().zip(most).is_some_and(|(current, most)| current.writer.position() >= most)
+        self.current.as_ref().zip(most).is_some_and(|(current, most)| current.position() >= most)
     }
 
-    fn switch(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.drain(source)?;
-        self.complete(source, true)?;
-        // The notes were printed for the first file.
-        self.begin(source, &mut Vec::new())
+    fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.drain(recorder)?;
+        self.complete(recorder, true)?;
+        // What it lacks was printed for the first file.
+        self.begin(recorder).map(drop)
     }
 
-    fn finish(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.drain(source)?;
-        self.complete(source, false)
+    fn finish(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.drain(recorder)?;
+        self.complete(recorder, false)
     }
 }
 
@@ -257,31 +193,4 @@ impl Sink for Files {
 fn switches(inventory: &Inventory) -> u64 {
     let kinds = [RecordType::SWITCH, RecordType::SWITCH_CPU_WIDE];
     kinds.iter().filter_map(|kind| inventory.kinds.get(kind)).sum()
-}
-
-/// Writes the records of what is there before the recording.
-fn write_start(mut writer: Writer<Stream>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<Stream>> {
-    writer.write_plain(synthesizer.records().as_bytes())?;
-    writer.finish_init()?;
-    writer.flush()?;
-    Ok(writer)
-}
-
-/// Adds the records of what is there before the recording, or before a later part of it.
-pub(super) fn synthesize(
-    synthesizer: &mut Synthesizer,
-    options: &Options,
-    source: &Source,
-    notes: &mut Vec<String>,
-) -> io::Result<()> {
-    if options.all_cgroups
-        && let Err(error) = synthesizer.cgroups()
-    {
-        notes.push(format!("the file does not name the cgroups: {error}"));
-    }
-    let mut events = source.described.events.iter();
-    let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
-    let processes = source.tasks.as_ref().map(ObservedTasks::processes);
-    notes.extend(running::add_running(synthesizer, processes.as_ref(), has_kernel)?);
-    Ok(())
 }

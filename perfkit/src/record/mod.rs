@@ -3,39 +3,38 @@
 use std::io;
 use std::process::ExitCode;
 
+use perf_file::FeatureData;
+use perf_file::format::Feature;
+use perf_record::{RecordError, Recorder};
 use perf_session::{EventSetError, LossKind, System, ring};
 
 mod always;
 mod branches;
 mod call_graph;
 mod control;
-mod features;
 mod fields;
 mod file;
 mod flight_recorder;
-mod losses;
 mod off_cpu;
 mod options;
 mod output;
-mod pass;
 mod plan;
 mod profiles;
 mod report;
 mod requests;
 mod session;
-mod source;
+mod sink;
 mod switch;
-mod wakeups;
 
 pub(crate) use call_graph::{CallGraph, call_graph};
 pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
 pub(crate) use plan::{FIELDS, NAMING, default_event, dummy, frequency_limit, sampled};
 
+use crate::measure::bpf_programs;
 use crate::measure::command::{exit_code, report_failure};
 use crate::measure::events::set_filters;
 use crate::measure::waiting::Waiting;
 use crate::out::message::note;
-use features::Described;
 use file::Files;
 use flight_recorder::FlightRecorder;
 use output::Output;
@@ -43,8 +42,7 @@ use plan::Plan;
 use profiles::Profiles;
 use report::{OfCpus, Report, Written};
 use session::Session;
-use source::{Sink, Source};
-use wakeups::WakeupFilter;
+use sink::Sink;
 
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
@@ -82,6 +80,16 @@ impl From<perf_file::Error> for Failure {
     }
 }
 
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Events(error) => Self::Set(error),
+            RecordError::Write(error) => Self::Write(error),
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Other(error)
@@ -110,12 +118,15 @@ enum Out {
 }
 
 impl Out {
-    fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
-        match self {
-            Self::Files(files) => files.begin(source, notes),
+    fn begin(&mut self, recorder: &mut Recorder, notes: &mut Vec<String>) -> Result<(), Failure> {
+        let missing = match self {
+            Self::Files(files) => files.begin(recorder)?,
             // It has files at snapshots only.
-            Self::FlightRecorder(_) | Self::Profiles(_) => Ok(()),
-        }
+            Self::FlightRecorder(_) => recorder.missing(),
+            Self::Profiles(_) => &[],
+        };
+        notes.extend(missing.iter().map(ToString::to_string));
+        Ok(())
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -159,31 +170,27 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let channel = options.control.open()?;
     let mut plan = Plan::new(options, &system)?;
     let set = plan.open()?;
-    let tasks = (!options.target.is_on_cpus()).then(|| set.observed_tasks(&system));
-    if let Some(tasks) = &tasks {
+    let mut recorder = Recorder::new(set, &system)?.with_bpf_programs(bpf_programs::loaded);
+    if let Some(tasks) = recorder.tasks() {
         plan.choose_wakeups(tasks);
     }
     let filters = plan.filters();
-    set_filters(&set, &filters)?;
-    let described = Described::new(&set, &plan.group_names())?;
+    set_filters(recorder.set(), &filters)?;
     let mut notes = std::mem::take(&mut plan.notes);
-    let tids = set.threads();
-    let wakeups = WakeupFilter::new(&set, &system).map_err(io::Error::other)?;
-    let (source, mut out);
-    if options.profiles.is_used() {
-        source = Source::new(set, described, tasks, wakeups)?;
-        out = Out::Profiles(Profiles::start(options, &system, &source, &mut notes)?);
+    let tids = recorder.set().threads();
+    let mut out = if options.profiles.is_used() {
+        Out::Profiles(Profiles::start(options, &mut recorder, &mut notes)?)
     } else {
-        let features = described.features(&system, &mut notes);
-        source = Source::new(set, described, tasks, wakeups)?;
-        let files = Files::new(options, system.clone(), features);
-        out = if options.switch.is_overwrite() {
+        let version = concat!("perfkit ", env!("CARGO_PKG_VERSION")).as_bytes();
+        recorder.features_mut().set(Feature::VERSION, &FeatureData::Text(version));
+        let files = Files::new(options);
+        if options.switch.is_overwrite() {
             Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
         } else {
             Out::Files(Box::new(files))
-        };
-    }
-    let begun = out.begin(&source, &mut notes);
+        }
+    };
+    let begun = out.begin(&mut recorder, &mut notes);
     if !options.quiet {
         notes.iter().for_each(note);
     }
@@ -196,7 +203,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     }
 
     let waiting = Waiting::begin(&system, &tids);
-    let mut session = Session::new(source, filters, out.sink(), plan.controlled());
+    let mut session = Session::new(recorder, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
     let waiting = waiting.describe("recorded");
     let ledger = session.close();

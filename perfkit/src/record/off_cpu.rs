@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use perf_record::WAKEUPS;
 use perf_session::ring::{Attr, Event, SampleType, Software, Target};
 use perf_session::{
     CpuList, EventGroup, EventSpec, NamedEvent, NewTaskIds, ObservedTasks, Privileges, System, Tracefs,
@@ -17,10 +18,6 @@ pub(super) const NO_STACKS: &str = "the waits of threads have no stacks: these n
 /// The tracepoint of wakers: its category and its name. It has the waker and its stack, and precedes the wakeup, which takes
 /// some µs.
 const WAKERS: [&str; 2] = ["sched", "sched_waking"];
-
-/// The tracepoint of wakeups: its category, its name, and its field with the woken thread. From its time on, the kernel counts
-/// that the thread waits for a CPU.
-pub(super) const WAKEUPS: [&str; 3] = ["sched", "sched_wakeup", "pid"];
 
 /// The options that record waits of threads.
 #[derive(Args, Clone, Copy, Debug)]

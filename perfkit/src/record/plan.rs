@@ -149,12 +149,6 @@ impl Plan {
         })
     }
 
-    /// Returns the name of the group of each logical event, `None` if the user gave none.
-    pub(super) fn group_names(&self) -> Vec<Option<&str>> {
-        let names = |group: &'_ NamedGroup| group.events.members().len();
-        self.groups.iter().flat_map(|group| vec![group.events.name(); names(group)]).collect()
-    }
-
     /// Restricts the wakeups to those of recorded tasks.
     pub(super) fn choose_wakeups(&mut self, tasks: &ObservedTasks) {
         if let Some(wakeups) = &self.wakeups

@@ -6,14 +6,14 @@ use std::process::{ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_record::{Control, ControlCommand};
+use perf_record::{Control, ControlCommand, Recorder};
 use perf_session::LossLedger;
 use signal_hook::consts::SIGUSR2;
 
 use super::control::{Controlled, Delay};
 use super::output::Output;
 use super::requests::{Inbox, Request, requests};
-use super::source::{Sink, Source};
+use super::sink::Sink;
 use super::{Failure, Options};
 use crate::measure::command::{self, RunningCommand};
 use crate::measure::events::{note_refreshed, set_filters};
@@ -28,7 +28,7 @@ const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A recording in progress.
 pub(super) struct Session<'s> {
-    source: Source,
+    recorder: Recorder,
     sink: &'s mut dyn Sink,
     /// The filter of each logical event.
     filters: Vec<Option<CString>>,
@@ -43,13 +43,13 @@ pub(super) struct Session<'s> {
 
 impl<'s> Session<'s> {
     pub(super) fn new(
-        source: Source,
+        recorder: Recorder,
         filters: Vec<Option<CString>>,
         sink: &'s mut dyn Sink,
         controlled: Vec<usize>,
     ) -> Self {
         Self {
-            source,
+            recorder,
             sink,
             filters,
             controlled: Controlled::new(controlled),
@@ -103,9 +103,9 @@ impl<'s> Session<'s> {
         if is_for_command {
             // It enables its events.
         } else if delay.is_some() {
-            self.controlled.enable_others(&self.source.set)?;
+            self.controlled.enable_others(self.recorder.set())?;
         } else {
-            self.source.set.enable()?;
+            self.recorder.set().enable()?;
         }
         let Some(mut command) = command::command(&options.command) else {
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
@@ -120,22 +120,21 @@ impl<'s> Session<'s> {
         if !is_for_command {
             return Ok(Some(command::spawn(&mut command)?));
         }
-        let running = command::start(&mut command, &mut self.source.set, true)?;
-        if let Some(tasks) = &mut self.source.tasks {
-            tasks.add(running.id(), running.id());
-        }
+        let running = command::start(&mut command, self.recorder.set_mut(), true)?;
+        self.recorder.add_process(running.id());
         Ok(Some(running))
     }
 
     fn record(&mut self, inbox: &Inbox, options: &Options) -> Result<End, Failure> {
         let is_on_cpus = options.target.is_on_cpus();
         // The events of wakeups are on CPUs, also if the others are for tasks.
-        self.follows_cpus = is_on_cpus || self.source.wakeups.is_some();
+        self.follows_cpus = is_on_cpus || self.recorder.has_wakeups();
         self.switched_at = options.switch.period().map(|period| (Instant::now() + period, period));
         let mut last_look = Instant::now();
         let end = loop {
-            let readiness = self.source.set.wait_or_woken(Some(self.timeout()), inbox.waker())?;
-            self.sink.drain(&mut self.source)?;
+            let timeout = self.timeout();
+            let readiness = self.recorder.set_mut().wait_or_woken(Some(timeout), inbox.waker())?;
+            self.sink.drain(&mut self.recorder)?;
             if let Some(end) = self.answer(inbox, options)? {
                 break end;
             }
@@ -145,7 +144,7 @@ impl<'s> Session<'s> {
             }
             if self.enabled_at.is_some_and(|time| time <= Instant::now()) {
                 self.enabled_at = None;
-                self.controlled.enable(&self.source.set)?;
+                self.controlled.enable(self.recorder.set())?;
             }
             if readiness.is_final() && !(is_on_cpus && self.follows_cpus) {
                 break End::Exit;
@@ -159,8 +158,8 @@ impl<'s> Session<'s> {
                 last_look = Instant::now();
             }
         };
-        self.source.set.disable()?;
-        self.sink.finish(&mut self.source)?;
+        self.recorder.set().disable()?;
+        self.sink.finish(&mut self.recorder)?;
         Ok(end)
     }
 
@@ -175,13 +174,13 @@ impl<'s> Session<'s> {
     /// Returns the time between two looks for CPUs: short while one is offline, because nothing is recorded there between
     /// its return and the look.
     fn look_interval(&self) -> Duration {
-        let is_missing = self.follows_cpus && !self.source.set.offline().is_empty();
+        let is_missing = self.follows_cpus && !self.recorder.set().offline().is_empty();
         if is_missing { OFFLINE_INTERVAL } else { INTERVAL }
     }
 
     /// Begins the next part of the output.
     fn switch(&mut self) -> Result<(), Failure> {
-        self.sink.switch(&mut self.source)?;
+        self.sink.switch(&mut self.recorder)?;
         if let Some((time, period)) = &mut self.switched_at {
             // Without the periods that have passed meanwhile.
             while *time <= Instant::now() {
@@ -202,7 +201,7 @@ impl<'s> Session<'s> {
                     if command == ControlCommand::Snapshot && options.switch.has_parts() {
                         self.switch()?;
                     }
-                    self.controlled.apply(&self.source.set, &command)?;
+                    self.controlled.apply(self.recorder.set(), &command)?;
                     self.controlled.acknowledge(&command);
                     if command == ControlCommand::Stop {
                         return Ok(Some(End::Stop));
@@ -220,7 +219,8 @@ impl<'s> Session<'s> {
     /// Opens the events of CPUs that came online, and adds their ids to the file.
     fn look_for_cpus(&mut self) -> Result<(), Failure> {
         let filters = &self.filters;
-        let refreshed = self.source.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
+        let refreshed =
+            self.recorder.set_mut().refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
         let refreshed = match refreshed {
             Ok(refreshed) => refreshed,
             Err(failure) => {
@@ -231,8 +231,7 @@ impl<'s> Session<'s> {
         };
         note_refreshed(&refreshed);
         if !refreshed.opened.is_empty() {
-            self.source.repair.update(&self.source.set)?;
-            for (event, ids) in self.source.described.add_new_ids(&self.source.set)? {
+            for (event, ids) in self.recorder.learn_ids()? {
                 self.sink.add_ids(event, &ids)?;
             }
         }
@@ -241,7 +240,7 @@ impl<'s> Session<'s> {
 
     /// Closes the events, and returns what was lost.
     pub(super) fn close(self) -> LossLedger {
-        self.source.close()
+        self.recorder.close()
     }
 }
 

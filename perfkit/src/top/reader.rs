@@ -19,7 +19,7 @@ use perf_session::{EventSet, EventSetError, System};
 
 use super::Options;
 use crate::measure::events::set_filters;
-use crate::measure::running;
+use crate::measure::{bpf_programs, running};
 use crate::out::message::note;
 use crate::report::sort::SortKey;
 
@@ -245,8 +245,8 @@ impl Tally {
         let has_kernel = !set.is_user_only();
         let is_of_tasks = !options.target.is_on_cpus();
         let processes = is_of_tasks.then(|| set.observed_tasks(&system).processes());
-        let notes = running::add_running(&mut synthesizer, processes.as_ref(), has_kernel)?;
-        notes.iter().for_each(note);
+        let missing = synthesizer.running(processes.as_ref(), has_kernel, bpf_programs::loaded)?;
+        missing.iter().for_each(note);
         for record in synthesizer.records().records().flatten() {
             self.add(record.decode(&layout).as_ref().ok(), None);
         }

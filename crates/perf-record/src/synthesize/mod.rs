@@ -6,7 +6,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | write the records before the first round | [`Synthesizer`], and [`SideBand`] for single records |
+//! | write the records before the first round | [`Synthesizer`]: [`running`](Synthesizer::running); [`SideBand`] for single records |
 //! | describe the machine | [`machine_features`] |
 //! | write the formats of tracepoints | [`add_tracing_data`] |
 //! | write the build ids at the end | [`Synthesizer::add_file`], [`Synthesizer::build_ids`] |
@@ -17,6 +17,7 @@ mod cgroup;
 mod features;
 mod kernel;
 mod process;
+mod running;
 mod side_band;
 mod tracing_data;
 
@@ -34,6 +35,7 @@ use perf_session::{KernelSymbols, System};
 pub use bpf::{LoadedFunction, LoadedProgram};
 pub use features::machine_features;
 pub use kernel::KernelMapError;
+pub use running::Missing;
 pub use side_band::SideBand;
 pub use tracing_data::add_tracing_data;
 

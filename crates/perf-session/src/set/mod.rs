@@ -135,6 +135,8 @@ pub struct EventSetEvent<'s> {
     pub spec: &'s EventSpec,
     /// Whether it is a member of a group, not its leader.
     pub is_member: bool,
+    /// The [name](crate::EventGroup::name) of its group.
+    pub group: Option<&'s str>,
     /// The features of the attr that were dropped, if the options [allow](EventSetOptions::allow_fallback) it.
     pub dropped: &'s [DroppedFeature],
 }

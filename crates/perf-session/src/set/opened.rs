@@ -68,14 +68,17 @@ impl Opened {
 
     /// Iterates over the events of a unit, the leader first.
     pub(super) fn events_of<'s>(&'s self, unit: &'s Unit) -> impl Iterator<Item = EventSetEvent<'s>> {
-        let specs = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
+        let group = self.plan.groups.get(unit.group);
+        let name = group.and_then(|group| group.name.as_deref());
+        let specs = group.into_iter().flat_map(PlannedGroup::events);
         let events = unit.events.iter().zip(&unit.dropped).zip(specs).enumerate();
-        events.map(|(member, ((event, dropped), (index, spec)))| EventSetEvent {
+        events.map(move |(member, ((event, dropped), (index, spec)))| EventSetEvent {
             event,
             scope: unit.scope,
             index,
             spec,
             is_member: member != 0,
+            group: name,
             dropped,
         })
     }

@@ -19,6 +19,8 @@ pub(super) struct PlannedGroup {
     pub(super) is_leader_sampling: bool,
     /// Whether the events are opened each by itself if they cannot be opened as a group.
     pub(super) is_weak: bool,
+    /// The name of the group, if it has one.
+    pub(super) name: Option<Arc<str>>,
     /// The directory of the cgroup of these events, which precedes that of the set.
     pub(super) cgroup: Option<Arc<OwnedFd>>,
 }
@@ -67,6 +69,7 @@ impl Plan {
             is_system_wide: spec.is_system_wide(),
             is_leader_sampling: false,
             is_weak: false,
+            name: None,
             cgroup: weak.cgroup.clone(),
         };
         let singles: Vec<PlannedGroup> = weak.events().map(single).collect();
@@ -83,8 +86,8 @@ impl PlannedGroup {
         let is_cpu_only = specs.iter().any(EventSpec::is_cpu_only);
         let is_system_wide = specs.iter().any(EventSpec::is_system_wide);
         let (is_leader_sampling, is_weak) = (group.is_leader_sampling(), group.is_weak());
-        let cgroup = group.cgroup().cloned();
-        Self { specs, first, cpus, is_cpu_only, is_system_wide, is_leader_sampling, is_weak, cgroup }
+        let (name, cgroup) = (group.name().map(Into::into), group.cgroup().cloned());
+        Self { specs, first, cpus, is_cpu_only, is_system_wide, is_leader_sampling, is_weak, name, cgroup }
     }
 
     /// Iterates over the index of the logical event and the spec of each event.

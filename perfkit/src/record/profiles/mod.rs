@@ -15,13 +15,11 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
-use perf_record::synthesize::Synthesizer;
-use perf_session::System;
+use perf_record::Recorder;
 use perf_session::ring::RecordType;
 
-use super::file::synthesize;
 use super::report::Written;
-use super::source::{Sink, Source};
+use super::sink::Sink;
 use super::{Failure, Options};
 use crate::out::message::{count, note};
 use folder::Folder;
@@ -82,15 +80,14 @@ impl Profiles {
     /// Starts the thread with what is there before the recording.
     pub(in crate::record) fn start(
         options: &Options,
-        system: &System,
-        source: &Source,
+        recorder: &mut Recorder,
         notes: &mut Vec<String>,
     ) -> io::Result<Self> {
         let folder = options.folder()?.map(Folder::open).transpose()?;
         let push = options.profiles.push.clone().map(Push::start).transpose()?;
-        let mut synthesizer = Synthesizer::new(system, &source.attr);
-        synthesize(&mut synthesizer, options, source, notes)?;
-        let mut worker = Worker::new(source, folder, push)?;
+        let (synthesizer, missing) = recorder.synthesize()?;
+        notes.extend(missing.iter().map(ToString::to_string));
+        let mut worker = Worker::new(recorder.events(), folder, push)?;
         worker.add(synthesizer.records().as_words());
         let hand_over = HandOver::default();
         let work = hand_over.clone();
@@ -101,9 +98,9 @@ impl Profiles {
     }
 
     /// Takes the last records of a period, and asks for its profile.
-    fn end_period(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.drain(source)?;
-        let lost = source.losses.take(&source.set, &source.described)?;
+    fn end_period(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.drain(recorder)?;
+        let lost = recorder.take_lost()?;
         let lost = lost.iter().map(|lost| lost.count).fold(0, u64::saturating_add);
         let end = SystemTime::now();
         let skipped = std::mem::take(&mut self.skipped);
@@ -143,33 +140,14 @@ impl Profiles {
 }
 
 impl Sink for Profiles {
-    fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
+    fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         let is_full = self.hand_over.is_full();
         let (mut words, skipped) = (Vec::new(), &mut self.skipped);
-        let Source { set, losses, repair, .. } = source;
-        let mut removed = Vec::new();
-        set.flush_sorted(|record| match record.raw().kind() {
+        recorder.flush_sorted(|record| match record.kind() {
             RecordType::SAMPLE if is_full => *skipped += 1,
-            // The events count them exactly.
-            RecordType::LOST if losses.are_counted => {}
-            kind => {
-                let start = words.len();
-                words.extend_from_slice(record.raw().words());
-                // What is mapped is needed for all later samples.
-                if kind == RecordType::SAMPLE
-                    && let Some(sample) = words.get_mut(start..)
-                    && !repair.attribute(record.key(), sample)
-                {
-                    words.truncate(start);
-                    removed.push(record.key());
-                }
-            }
+            // What is mapped is needed for all later samples.
+            _ => words.extend_from_slice(record.words()),
         })?;
-        losses.add_unattributed(removed.len() as u64);
-        let (_, ledger) = set.rings_and_ledger()?;
-        for ring in removed {
-            ledger.note_unattributed(ring, 1);
-        }
         if !words.is_empty() {
             self.hand_over.push(Work::Records(words));
         }
@@ -185,12 +163,12 @@ impl Sink for Profiles {
         false
     }
 
-    fn switch(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.end_period(source)
+    fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.end_period(recorder)
     }
 
-    fn finish(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.end_period(source)?;
+    fn finish(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.end_period(recorder)?;
         self.hand_over.close();
         if let Some(worker) = self.worker.take() {
             self.outcome =

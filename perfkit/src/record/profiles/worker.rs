@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::io;
 
+use perf_file::writer::RecordedEvent;
 use perf_profile::{Collector, Event, EventId, LeaderSampling, Pprof, ProfileBuilder};
 use perf_session::ring::decode::Window;
 use perf_session::ring::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
@@ -14,7 +15,6 @@ use super::push::{Push, Pushed};
 use crate::measure::running;
 use crate::out::interrupt::wait_for_names;
 use crate::out::message::{count, note};
-use crate::record::source::Source;
 
 /// The events, the address spaces and the outputs.
 pub(super) struct Worker {
@@ -85,12 +85,16 @@ impl Outcome {
 }
 
 impl Worker {
-    pub(super) fn new(source: &Source, folder: Option<Folder>, push: Option<Push>) -> io::Result<Self> {
+    pub(super) fn new(
+        recorded: &[RecordedEvent],
+        folder: Option<Folder>,
+        push: Option<Push>,
+    ) -> io::Result<Self> {
         // It waits for names at the end of a period alone, where a signal ends the wait.
         let resolver = running::resolver(true)?.without_waiting();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
-        for (index, event) in source.described.events.iter().enumerate() {
+        for (index, event) in recorded.iter().enumerate() {
             let samples = !is_dummy(&event.attr);
             let added = samples.then(|| collector.event(Event::new(event.name.clone(), &event.attr)));
             events.push(Opened { attr: event.attr, layout: SampleLayout::new(&event.attr), event: added });

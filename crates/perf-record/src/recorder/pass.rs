@@ -1,20 +1,21 @@
 //! One reading of all rings, and the records that it writes.
 
+use std::io::Write;
+use std::sync::Arc;
+
 use perf_file::writer::{Inventory, Writer};
 use perf_session::ring::decode::Window;
-use perf_session::ring::{RecordType, SampleLayout};
+use perf_session::ring::{RawRecord, RecordType, SampleLayout};
 use perf_session::{LossLedger, ObservedTasks, RingKey, SampleRepair};
 
-use super::Failure;
-use super::features::Described;
+use super::described::Described;
 use super::losses::Losses;
-use super::source::event_of;
 use super::wakeups::WakeupFilter;
-use crate::out::destination::Stream;
+use crate::RecordError;
 
 /// One reading of all rings.
-pub(super) struct Pass<'p> {
-    pub(super) writer: &'p mut Writer<Stream>,
+pub(super) struct Pass<'p, W: Write> {
+    pub(super) writer: &'p mut Writer<W>,
     pub(super) inventory: &'p mut Inventory,
     pub(super) described: &'p Described,
     pub(super) losses: &'p mut Losses,
@@ -28,9 +29,9 @@ pub(super) struct Pass<'p> {
     pub(super) has_lost: bool,
 }
 
-impl Pass<'_> {
+impl<W: Write> Pass<'_, W> {
     /// Writes the copied records of a ring.
-    pub(super) fn write(&mut self, ring: RingKey, words: &mut Vec<u64>) -> Result<(), Failure> {
+    pub(super) fn write(&mut self, ring: RingKey, words: &mut Vec<u64>) -> Result<(), RecordError> {
         self.repair(ring, words);
         let window = Window::from_slices(words, &[]);
         let mut window_has_lost = false;
@@ -59,7 +60,7 @@ impl Pass<'_> {
         ring: RingKey,
         words: &mut Vec<u64>,
         filter: &mut WakeupFilter,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RecordError> {
         self.repair(ring, words);
         for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
             self.ledger.note_record(ring, record, self.layout, None);
@@ -83,7 +84,10 @@ impl Pass<'_> {
 }
 
 /// Writes the records of a window. Those of kind `LOST` count 0: they are where the losses were, which are counted by event.
-fn write_with_places_of_losses(writer: &mut Writer<Stream>, window: Window<'_>) -> perf_file::Result<()> {
+fn write_with_places_of_losses<W: Write>(
+    writer: &mut Writer<W>,
+    window: Window<'_>,
+) -> perf_file::Result<()> {
     // A copied window does not wrap.
     for record in window.records(&mut []).map_while(Result::ok) {
         if record.kind() == RecordType::LOST {
@@ -98,4 +102,13 @@ fn write_with_places_of_losses(writer: &mut Writer<Stream>, window: Window<'_>) 
         }
     }
     Ok(())
+}
+
+/// Returns the name of the event of a record that reports a loss of this event.
+fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Arc<str>> {
+    let kinds = [RecordType::THROTTLE, RecordType::UNTHROTTLE, RecordType::LOST_SAMPLES];
+    if !kinds.contains(&record.kind()) {
+        return None;
+    }
+    described.name_of(record.id(layout)?).map(Arc::from)
 }

@@ -5,7 +5,9 @@ use perf_session::ring::{Record, RecordType, SampleLayout};
 use perf_session::tracepoint::{FormatError, IntegerField};
 use perf_session::{EventSet, ObservedTasks, System, Tracefs, TracefsError};
 
-use super::off_cpu::WAKEUPS;
+/// The tracepoint of wakeups: its category, its name, and its field with the woken thread. From its time on, the kernel counts
+/// that the thread waits for a CPU.
+pub const WAKEUPS: [&str; 3] = ["sched", "sched_wakeup", "pid"];
 
 /// Chooses records of the event with the times of wakeups.
 #[derive(Debug)]

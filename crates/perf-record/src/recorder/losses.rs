@@ -10,15 +10,18 @@ use std::collections::HashMap;
 
 use perf_session::{EventSet, EventSetError};
 
-use super::features::Described;
+use super::described::Described;
 
 /// The records of an event that the kernel dropped.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lost {
-    /// Index of the event in the recording.
-    pub(super) event: usize,
-    pub(super) id: u64,
-    pub(super) count: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// Index of the event in [`Recorder::events`](super::Recorder::events).
+    pub event: usize,
+    /// Id of the event on one CPU or thread.
+    pub id: u64,
+    /// Number of records.
+    pub count: u64,
 }
 
 /// The losses of each event that are in the recording.

@@ -1,4 +1,4 @@
-//! The feature sections of a recording.
+//! The events and the feature sections of a recording.
 
 use std::env;
 use std::os::unix::ffi::OsStringExt;
@@ -7,11 +7,12 @@ use perf_file::FeatureData;
 use perf_file::feature::{ClockData, GroupDesc, SampleTime};
 use perf_file::format::Feature;
 use perf_file::writer::{Features, Inventory, RecordedEvent};
-use perf_record::synthesize::{Synthesizer, add_tracing_data, machine_features};
 use perf_session::ring::abi::Clock;
 use perf_session::ring::{AttrFlags, EventType, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetEvent, System};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+
+use crate::synthesize::{Missing, Synthesizer, add_tracing_data, machine_features};
 
 /// Name of a group to which the user gave none, as in the perf tool.
 const ANONYMOUS: &str = "{anon_group}";
@@ -27,9 +28,8 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// Describes the events: one for each PMU, with the ids of all CPUs and threads. `group_names` has the name of
-    /// the group of each logical event.
-    pub(super) fn new(set: &EventSet, group_names: &[Option<&str>]) -> Result<Self, EventSetError> {
+    /// Describes the events: one for each PMU, with the ids of all CPUs and threads.
+    pub(super) fn new(set: &EventSet) -> Result<Self, EventSetError> {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<(String, u32, u32)>::new());
         let mut keys = Vec::new();
         for opened in set.events() {
@@ -40,8 +40,7 @@ impl Described {
                 if let Some((.., members)) = groups.last_mut().filter(|_| opened.is_member) {
                     *members += 1;
                 } else {
-                    let name = group_names.get(opened.index).copied().flatten().unwrap_or(ANONYMOUS);
-                    groups.push((name.to_owned(), at as u32, 1));
+                    groups.push((opened.group.unwrap_or(ANONYMOUS).to_owned(), at as u32, 1));
                 }
                 keys.push(key);
                 events.push(RecordedEvent::new(*opened.event.attr(), name));
@@ -82,10 +81,10 @@ impl Described {
         self.events.get(self.index_of(id)?).map(|event| event.name.as_str())
     }
 
-    /// Returns what is known before the first record, and notes about what could not be read.
-    pub(super) fn features(&self, system: &System, notes: &mut Vec<String>) -> Features {
+    /// Returns what is known before the first record, and adds what could not be read.
+    pub(super) fn features(&self, system: &System, missing: &mut Vec<Missing>) -> Features {
         let mut features = machine_features(system);
-        let version = concat!("perfkit ", env!("CARGO_PKG_VERSION")).as_bytes();
+        let version = concat!("perf-record ", env!("CARGO_PKG_VERSION")).as_bytes();
         features.set(Feature::VERSION, &FeatureData::Text(version));
         let arguments: Vec<Vec<u8>> = env::args_os().map(OsStringExt::into_vec).collect();
         let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
@@ -116,43 +115,43 @@ impl Described {
         if !ids.is_empty()
             && let Err(error) = add_tracing_data(&mut features, system, &ids)
         {
-            notes.push(format!("the file has no formats of tracepoints: {error}"));
+            missing.push(Missing::TracepointFormats(error));
         }
         features
+    }
+
+    /// Adds what is known after the last record.
+    pub(super) fn add_results(
+        &self,
+        features: &mut Features,
+        inventory: &Inventory,
+        synthesizer: &mut Synthesizer,
+    ) {
+        // With the ids of CPUs that came online.
+        features.set_events(&self.events);
+        if let Some((first, mut last)) = inventory.sample_times {
+            // Threads that wait for the rest of the recording write nothing at its end.
+            let has_switches = |event: &RecordedEvent| {
+                event.attr.flags.contains(AttrFlags::CONTEXT_SWITCH | AttrFlags::USE_CLOCKID)
+            };
+            if self.events.iter().any(has_switches) {
+                last = last.max(nanoseconds(clock_gettime(ClockId::Monotonic)));
+            }
+            features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
+        }
+        for (path, build_id) in &inventory.files {
+            match build_id {
+                Some(id) => synthesizer.add_build_id(path, id),
+                None => synthesizer.add_file(path),
+            }
+        }
+        let build_ids = synthesizer.build_ids();
+        features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids.as_slice().into()));
     }
 }
 
 fn key_of(opened: &EventSetEvent<'_>) -> (usize, Option<String>) {
     (opened.index, opened.spec.pmu().map(str::to_owned))
-}
-
-/// Adds what is known after the last record.
-pub(super) fn add_results(
-    features: &mut Features,
-    described: &Described,
-    inventory: &Inventory,
-    synthesizer: &mut Synthesizer,
-) {
-    // With the ids of CPUs that came online.
-    features.set_events(&described.events);
-    if let Some((first, mut last)) = inventory.sample_times {
-        // Threads that wait for the rest of the recording write nothing at its end.
-        let has_switches = |event: &RecordedEvent| {
-            event.attr.flags.contains(AttrFlags::CONTEXT_SWITCH | AttrFlags::USE_CLOCKID)
-        };
-        if described.events.iter().any(has_switches) {
-            last = last.max(nanoseconds(clock_gettime(ClockId::Monotonic)));
-        }
-        features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
-    }
-    for (path, build_id) in &inventory.files {
-        match build_id {
-            Some(id) => synthesizer.add_build_id(path, id),
-            None => synthesizer.add_file(path),
-        }
-    }
-    let build_ids = synthesizer.build_ids();
-    features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids.as_slice().into()));
 }
 
 /// Sets the time of the events' clock, which is `CLOCK_MONOTONIC`, at an instant of the wall clock.

@@ -1,0 +1,283 @@
+//! The open events of a recording, and what all its parts have in common.
+
+mod described;
+mod losses;
+mod pass;
+mod recording;
+mod snapshot;
+mod wakeups;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use perf_file::writer::{Features, RecordedEvent};
+use perf_session::ring::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, WaitResult};
+use perf_session::{
+    EventSet, EventSetError, FileError, LossLedger, ObservedTasks, RingKey, SampleRepair, System,
+};
+
+use crate::RecordError;
+use crate::synthesize::{LoadedProgram, Missing, Synthesizer};
+use described::Described;
+use losses::Losses;
+use wakeups::WakeupFilter;
+
+pub use losses::Lost;
+pub use recording::{Recorded, Recording};
+pub use snapshot::Snapshot;
+pub use wakeups::WAKEUPS;
+
+/// Records an [`EventSet`] into one `perf.data`, or into one after the other.
+///
+/// The records are written as they are in the rings, without decoding, except:
+///
+/// - A sample that the kernel gave the id of another program's event has the id of its event again, or is removed and counted
+///   as lost if several events may have written it (kernel errata, "Id and time of another software event").
+/// - Losses are counted by event, exactly: the samples and the losses of an event sum to its count. `LOST` records, which name
+///   the wrong event, stay as the times of losses with a count of 0. Before Linux 6.0 they are all that is known, and stay as
+///   they are.
+/// - Of a [system-wide](perf_session::EventSpec::system_wide) event in a set of tasks, which is the tracepoint [`WAKEUPS`],
+///   only the hits about the tasks are written.
+///
+/// All events need the same sample fields up to `TIME`, with `IDENTIFIER`, and the flag `SAMPLE_ID_ALL`, so that a reader finds
+/// the event of each record. One of them needs the flags of side-band records. [`recorded`](crate::recorded) adds them.
+///
+/// The set is read by the recorder alone. The clock of its events is any; with
+/// [`Clock::MONOTONIC`](perf_session::ring::Clock::MONOTONIC) the recording has the wall clock too.
+pub struct Recorder {
+    set: EventSet,
+    described: Described,
+    losses: Losses,
+    /// Gives the samples of software events that others sample, too, the ids of this recording.
+    repair: SampleRepair,
+    /// Chooses wakeups of recorded tasks.
+    wakeups: Option<WakeupFilter>,
+    /// The tasks that are recorded now; `None` if all tasks of CPUs are.
+    tasks: Option<ObservedTasks>,
+    /// The attr of the first event, whose trailer the records of what was there before have.
+    attr: Attr,
+    /// The layout of the first event. The times of all events are at the same place.
+    layout: SampleLayout,
+    system: System,
+    /// What is known before the first record; read once.
+    features: Option<Features>,
+    /// What the features lack.
+    missing: Vec<Missing>,
+    programs: Box<dyn FnMut() -> io::Result<Vec<LoadedProgram>> + Send>,
+    /// The head of the last snapshot of each overwritten ring.
+    heads: HashMap<RingKey, u64>,
+    copy: Vec<u64>,
+}
+
+impl Recorder {
+    /// Makes a recorder of open events with rings, which may be disabled or enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Events`] if the id of an event cannot be read, and [`RecordError::Tracefs`] if the set has a system-wide
+    /// event and the format of [`WAKEUPS`] cannot be read.
+    pub fn new(set: EventSet, system: &System) -> Result<Self, RecordError> {
+        let described = Described::new(&set)?;
+        let attr = described.events.first().map(|event| event.attr).unwrap_or_default();
+        let is_of_task = |scope: perf_session::Scope| !scope.is_system_wide() && scope.thread_id().is_some();
+        let has_tasks = set.events().any(|open| is_of_task(open.scope));
+        Ok(Self {
+            losses: Losses::new(&set),
+            repair: set.sample_repair()?,
+            wakeups: WakeupFilter::new(&set, system)?,
+            tasks: has_tasks.then(|| set.observed_tasks(system)),
+            layout: SampleLayout::new(&attr),
+            system: system.clone(),
+            features: None,
+            missing: Vec::new(),
+            programs: Box::new(|| Ok(Vec::new())),
+            heads: HashMap::new(),
+            copy: Vec::new(),
+            set,
+            described,
+            attr,
+        })
+    }
+
+    /// Names the BPF programs that are loaded before a recording. `programs` lists them by `bpf(2)`, as the crate `perf-bpf`
+    /// does: it is called at the start of each recording. Without it, samples in such programs have no names.
+    pub fn with_bpf_programs(
+        mut self,
+        programs: impl FnMut() -> io::Result<Vec<LoadedProgram>> + Send + 'static,
+    ) -> Self {
+        self.programs = Box::new(programs);
+        self
+    }
+
+    /// Returns the events.
+    pub const fn set(&self) -> &EventSet {
+        &self.set
+    }
+
+    /// Returns the events, to wait for records, and to enable, disable and refresh them.
+    ///
+    /// After events were [refreshed](EventSet::refresh), call [`learn_ids`](Self::learn_ids).
+    pub const fn set_mut(&mut self) -> &mut EventSet {
+        &mut self.set
+    }
+
+    /// Returns the events as a recording describes them: one for each PMU of a logical event, with the ids of all CPUs and
+    /// threads.
+    pub fn events(&self) -> &[RecordedEvent] {
+        &self.described.events
+    }
+
+    /// Returns the tasks that are recorded now, or `None` if all tasks of CPUs are.
+    pub const fn tasks(&self) -> Option<&ObservedTasks> {
+        self.tasks.as_ref()
+    }
+
+    /// Returns whether the set has a system-wide event, which is open on all CPUs, whatever is recorded: then
+    /// [refresh](EventSet::refresh) its CPUs.
+    pub const fn has_wakeups(&self) -> bool {
+        self.wakeups.is_some()
+    }
+
+    /// Returns the feature sections that each recording has, without those that depend on its records. The first call reads
+    /// what describes the machine, otherwise the first start of a recording does.
+    ///
+    /// It has the command line of this program. [`VERSION`](perf_file::format::Feature::VERSION) is the version of this crate,
+    /// which a program replaces by its name and version.
+    pub fn features_mut(&mut self) -> &mut Features {
+        self.described().1
+    }
+
+    /// Returns what the [features](Self::features_mut) lack. Each recording lacks it too.
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    fn described(&mut self) -> (&[RecordedEvent], &mut Features) {
+        let Self { features, described, system, missing, .. } = self;
+        let features = features.get_or_insert_with(|| described.features(system, missing));
+        (&described.events, features)
+    }
+
+    /// Returns the records of what is there before a recording, or before a later part of it, and what cannot be read: for a
+    /// program that uses the records itself. A [`Recording`] begins with them.
+    ///
+    /// # Errors
+    ///
+    /// `/proc` cannot be read.
+    pub fn synthesize(&mut self) -> Result<(Synthesizer, Vec<Missing>), FileError> {
+        let (mut synthesizer, mut missing) = (Synthesizer::new(&self.system, &self.attr), Vec::new());
+        let has_flag = |flag| self.described.events.iter().any(|event| event.attr.flags.contains(flag));
+        if has_flag(AttrFlags::CGROUP)
+            && let Err(error) = synthesizer.cgroups()
+        {
+            missing.push(Missing::Cgroups(error));
+        }
+        let mut events = self.described.events.iter();
+        let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
+        let processes = self.tasks.as_ref().map(ObservedTasks::processes);
+        missing.extend(synthesizer.running(processes.as_ref(), has_kernel, &mut self.programs)?);
+        Ok((synthesizer, missing))
+    }
+
+    /// Starts the command of a set for a [command](perf_session::EventSetTarget::command), as [`EventSet::spawn`] does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`EventSet::spawn`].
+    pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
+        let child = self.set.spawn(command)?;
+        self.add_process(child.id());
+        Ok(child)
+    }
+
+    /// Notes the process of a command that was started by [`EventSet::spawn`]: a later part of the recording, and the choice of
+    /// wakeups, need it. Does nothing for a set of CPUs.
+    pub fn add_process(&mut self, pid: u32) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.add(pid, pid);
+        }
+    }
+
+    /// Learns the ids of the events that were opened since the start or the last call. Returns the new ids, with the index of
+    /// the event in [`events`](Self::events): give them to [`Recording::add_ids`].
+    ///
+    /// # Errors
+    ///
+    /// The id of an event cannot be read.
+    pub fn learn_ids(&mut self) -> Result<Vec<(usize, Vec<u64>)>, EventSetError> {
+        self.repair.update(&self.set)?;
+        self.described.add_new_ids(&self.set)
+    }
+
+    /// Waits for records, at most for `timeout`, and writes them into the recording: one round.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`EventSet::wait`] and of [`drain`](Self::drain).
+    pub fn wait_and_drain<W: io::Write>(
+        &mut self,
+        recording: &mut Recording<W>,
+        timeout: Duration,
+    ) -> Result<WaitResult, RecordError> {
+        let readiness = self.set.wait(Some(timeout))?;
+        self.drain(recording)?;
+        Ok(readiness)
+    }
+
+    /// Takes the unread records of all rings in the order of time, for a program that uses them itself instead of a
+    /// [`Recording`]. Samples have the ids of their events. `LOST` records are left out if the events count their losses, which
+    /// [`take_lost`](Self::take_lost) returns.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`EventSet::flush_sorted`].
+    pub fn flush_sorted(&mut self, mut f: impl FnMut(RawRecord<'_>)) -> Result<(), EventSetError> {
+        let Self { set, losses, repair, copy, .. } = self;
+        let mut removed = Vec::new();
+        set.flush_sorted(|record| match record.raw().kind() {
+            RecordType::LOST if losses.are_counted => {}
+            RecordType::SAMPLE => {
+                copy.clear();
+                copy.extend_from_slice(record.raw().words());
+                if !repair.attribute(record.key(), copy) {
+                    removed.push(record.key());
+                } else if let Ok(record) = RawRecord::from_words(copy) {
+                    f(record);
+                }
+            }
+            _ => f(record.raw()),
+        })?;
+        losses.add_unattributed(removed.len() as u64);
+        let (_, ledger) = set.rings_and_ledger()?;
+        for ring in removed {
+            ledger.note_unattributed(ring, 1);
+        }
+        Ok(())
+    }
+
+    /// Returns what each event has lost since the last call, or since the last [`Recording`] ended: for a program that uses the
+    /// records itself. Before Linux 6.0, when events do not count their losses, only samples that were removed.
+    ///
+    /// # Errors
+    ///
+    /// An event cannot be read.
+    pub fn take_lost(&mut self) -> Result<Vec<Lost>, EventSetError> {
+        self.losses.take(&self.set, &self.described)
+    }
+
+    /// Closes the events, and returns everything that was lost, by CPU or thread and event.
+    pub fn close(self) -> LossLedger {
+        let known = self.set.ledger().clone();
+        // Without the last losses if an event cannot be read.
+        self.set.close().unwrap_or(known)
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("set", &self.set).field("tasks", &self.tasks).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,195 @@
+//! One `perf.data` that is being written.
+
+use std::io::{Seek, Write};
+
+use perf_file::writer::{Features, Inventory, RecordedEvent, Writer};
+use perf_session::RingKey;
+use perf_session::ring::decode::Window;
+
+use super::losses::Lost;
+use super::pass::Pass;
+use super::{Recorder, Snapshot};
+use crate::RecordError;
+use crate::synthesize::{Missing, Synthesizer};
+
+/// A recording in progress. Dropped, it is a recording that was interrupted, which can be read up to its last round.
+#[derive(Debug)]
+pub struct Recording<W: Write> {
+    pub(super) writer: Writer<W>,
+    pub(super) inventory: Inventory,
+    synthesizer: Synthesizer,
+    missing: Vec<Missing>,
+    lost: u64,
+}
+
+/// A recording that is complete.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Recorded<W> {
+    /// The file or pipe.
+    pub out: W,
+    /// The number of records by kind, the malformed bytes, the time of the samples and the mapped files.
+    pub inventory: Inventory,
+    /// Records that the kernel dropped while this recording was written, and samples that were removed, of all events. It is in
+    /// the recording, by event.
+    pub lost: u64,
+}
+
+impl<W: Write> Recording<W> {
+    /// Returns what was written so far, without losses that the events count.
+    pub const fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Returns the number of bytes written so far.
+    pub const fn position(&self) -> u64 {
+        self.writer.position()
+    }
+
+    /// Returns what the recording lacks, of what was there before it.
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    /// Adds ids of events that were opened since the recording began, as [`Recorder::learn_ids`] returns them.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Writer::add_ids`].
+    pub fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), RecordError> {
+        Ok(self.writer.add_ids(event, ids)?)
+    }
+
+    /// Writes what overwritten rings held.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Write`].
+    pub fn write_snapshot(&mut self, snapshot: &Snapshot) -> Result<(), RecordError> {
+        for words in &snapshot.copies {
+            let window = Window::from_slices(words, &[]);
+            self.inventory.note(window);
+            self.writer.write_window(window)?;
+        }
+        Ok(())
+    }
+}
+
+/// # Recordings
+impl Recorder {
+    /// Begins a recording in the file form, with what is there before its records.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Write`], and [`RecordError::File`] if `/proc` cannot be read.
+    pub fn begin_file<W: Write + Seek>(&mut self, out: W) -> Result<Recording<W>, RecordError> {
+        self.begin_with(|events, _| Writer::file(out, events))
+    }
+
+    /// Begins a recording in the pipe form, for a socket or another program.
+    ///
+    /// # Errors
+    ///
+    /// As of [`begin_file`](Self::begin_file).
+    pub fn begin_pipe<W: Write>(&mut self, out: W) -> Result<Recording<W>, RecordError> {
+        self.begin_with(|events, features| Writer::pipe(out, events, features))
+    }
+
+    /// Begins a recording with a writer that `start` makes of the events and the features, such as one that
+    /// [compresses](Writer::compressed).
+    ///
+    /// # Errors
+    ///
+    /// As of [`begin_file`](Self::begin_file).
+    pub fn begin_with<W: Write>(
+        &mut self,
+        start: impl FnOnce(&[RecordedEvent], &Features) -> perf_file::Result<Writer<W>>,
+    ) -> Result<Recording<W>, RecordError> {
+        let (mut synthesizer, mut missing) = self.synthesize()?;
+        let (events, features) = self.described();
+        let mut writer = start(events, features)?;
+        writer.write_plain(synthesizer.records().as_bytes())?;
+        writer.finish_init()?;
+        writer.flush()?;
+        synthesizer.clear_records();
+        missing.splice(..0, self.missing.iter().cloned());
+        let inventory = Inventory::new(&self.attr);
+        Ok(Recording { writer, inventory, synthesizer, missing, lost: 0 })
+    }
+
+    /// Writes the unread records of all rings into the recording. Each record is in one recording.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Events`] if a ring or the losses of an event cannot be read, and [`RecordError::Write`].
+    pub fn drain<W: Write>(&mut self, recording: &mut Recording<W>) -> Result<(), RecordError> {
+        let Self { set, described, losses, repair, wakeups, tasks, layout, copy, .. } = self;
+        let (rings, ledger) = set.rings_and_ledger()?;
+        // Copied before the rings of the tasks are read, which have the start of each task that was woken.
+        let is_wide = |key: &RingKey| wakeups.is_some() && key.scope().is_system_wide();
+        let unread = rings.iter().filter(|(key, ring)| is_wide(key) && ring.has_records());
+        let unread: Vec<RingKey> = unread.map(|(key, _)| *key).collect();
+        let mut wide = Vec::new();
+        for key in unread {
+            let mut words = Vec::new();
+            if let Some(batch) = rings.batch(&key) {
+                batch?.copy_into(&mut words);
+            }
+            wide.push((key, words));
+        }
+        let Recording { writer, inventory, .. } = recording;
+        let (is_empty, has_lost) = (true, false);
+        let mut pass =
+            Pass { writer, inventory, described, losses, repair, tasks, layout, ledger, is_empty, has_lost };
+        for (key, batch) in rings.ready().filter(|(key, _)| !is_wide(key)) {
+            // Copied, so that the kernel has the ring while the file is written.
+            batch?.copy_into(copy);
+            pass.write(*key, copy)?;
+        }
+        for (key, words) in &mut wide {
+            if let Some(filter) = wakeups {
+                pass.write_wakeups(*key, words, filter)?;
+            }
+        }
+        let Pass { is_empty, has_lost, .. } = pass;
+        if let Some(tasks) = tasks {
+            tasks.forget_exited();
+        }
+        if has_lost {
+            self.write_losses(recording)?;
+        }
+        if !is_empty {
+            recording.writer.finish_round()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the events have lost, with the time of the last sample.
+    fn write_losses<W: Write>(&mut self, recording: &mut Recording<W>) -> Result<(), RecordError> {
+        let time = recording.inventory.sample_times.map_or(0, |(_, last)| last);
+        for Lost { event, id, count } in self.take_lost()? {
+            recording.writer.write_lost_samples(event, id, count, time)?;
+            recording.lost += count;
+        }
+        Ok(())
+    }
+
+    /// Completes a recording: with the unread records of the rings, unless these are overwritten, the losses until now, the
+    /// build ids of the mapped files, and the features. Another may begin. Disable the events before the last one ends.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`drain`](Self::drain).
+    pub fn finish<W: Write>(&mut self, mut recording: Recording<W>) -> Result<Recorded<W>, RecordError> {
+        if !self.is_overwritten() {
+            self.drain(&mut recording)?;
+        }
+        self.write_losses(&mut recording)?;
+        let Recording { mut writer, inventory, mut synthesizer, lost, .. } = recording;
+        writer.finish_round()?;
+        let mut features = self.features_mut().clone();
+        self.described.add_results(&mut features, &inventory, &mut synthesizer);
+        let lost = if self.losses.are_counted { lost } else { lost + inventory.lost };
+        Ok(Recorded { out: writer.finish(&features)?, inventory, lost })
+    }
+}

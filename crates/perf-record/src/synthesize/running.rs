@@ -1,0 +1,70 @@
+//! The records of what runs already.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use perf_session::{FileError, TracefsError};
+
+use super::{KernelMapError, LoadedProgram, Synthesizer};
+
+/// Something that a recording lacks, with the reason.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Missing {
+    /// The mappings of the kernel and its modules: samples in the kernel have no names.
+    Kernel(KernelMapError),
+    /// The names of BPF programs.
+    BpfPrograms(Arc<io::Error>),
+    /// The paths of cgroups.
+    Cgroups(FileError),
+    /// The formats of tracepoints: readers do not print their fields.
+    TracepointFormats(TracefsError),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(error) => error.fmt(f),
+            Self::BpfPrograms(error) => write!(f, "the names of BPF programs are missing: {error}"),
+            Self::Cgroups(error) => write!(f, "the file does not name the cgroups: {error}"),
+            Self::TracepointFormats(error) => write!(f, "the file has no formats of tracepoints: {error}"),
+        }
+    }
+}
+
+impl Synthesizer {
+    /// Appends the records of what runs already: of the kernel and its modules, the loaded BPF programs, and these processes,
+    /// or all of them without a list. Returns what cannot be read; the kernel is not among it if only user space is sampled.
+    ///
+    /// `programs` lists the BPF programs, which takes `bpf(2)`. Processes that exit meanwhile are left out.
+    ///
+    /// # Errors
+    ///
+    /// `/proc` cannot be read.
+    pub fn running(
+        &mut self,
+        processes: Option<&BTreeSet<u32>>,
+        has_kernel: bool,
+        programs: impl FnOnce() -> io::Result<Vec<LoadedProgram>>,
+    ) -> Result<Vec<Missing>, FileError> {
+        let mut missing = Vec::new();
+        if let Err(error) = self.kernel() {
+            missing.extend(has_kernel.then_some(Missing::Kernel(error)));
+        }
+        match programs() {
+            Ok(programs) => self.bpf_programs(programs),
+            Err(error) => missing.push(Missing::BpfPrograms(Arc::new(error))),
+        }
+        match processes {
+            None => drop(self.processes()?),
+            Some(processes) => {
+                for &process in processes {
+                    self.process(process);
+                }
+            }
+        }
+        Ok(missing)
+    }
+}

@@ -1,11 +1,60 @@
-//! Records the events of Linux into a complete `perf.data`: with what was there before the recording, and a control channel
-//! for other programs.
+//! Records the events of Linux into a complete `perf.data`: what was there before, exact losses, parts, snapshots, and
+//! control by other programs.
+//!
+//! Record a command, and know what was lost:
+//!
+//! ```no_run
+//! use std::fs::File;
+//! use std::process::Command;
+//! use std::time::Duration;
+//!
+//! use perf_record::session::{EventSetOptions, EventSetTarget, System, parse};
+//! use perf_record::{Recorder, Report, recorded};
+//!
+//! fn main() -> Result<(), Report> {
+//!     let system = System::new();
+//!     let events = recorded(parse("cpu-clock", &system)?); // or `cycles`, `sched:sched_switch`, ...
+//!     let options = EventSetOptions::new().groups(events).target(EventSetTarget::command());
+//!     let set = options.allow_fallback().user_only_if_refused().ring_pages_within(4..=128).open()?;
+//!     let mut recorder = Recorder::new(set, &system)?;
+//!     let mut recording = recorder.begin_file(File::create("perf.data")?)?;
+//!     let mut child = recorder.spawn(Command::new("sleep").arg("1"))?;
+//!     while child.try_wait()?.is_none() {
+//!         recorder.wait_and_drain(&mut recording, Duration::from_millis(100))?;
+//!     }
+//!     let recorded = recorder.finish(recording)?;
+//!     println!("{} samples, {} records lost", recorded.inventory.samples, recorded.lost);
+//!     println!("{}", recorder.close()); // each loss, or that nothing was lost
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The steps are always these: choose and open the events (crate [`perf_session`], here [`session`]), make a [`Recorder`] of
+//! them, begin a [`Recording`], wait and drain, finish. The example `record_command` of the repository is a whole program.
+//!
+//! | to | use |
+//! |---|---|
+//! | give events the fields that readers need | [`recorded`]; or [`FIELDS`] and [`NAMING`] in your attrs |
+//! | record into a file | [`Recorder::begin_file`], [`Recorder::wait_and_drain`], [`Recorder::finish`] |
+//! | record into a pipe or a socket | [`Recorder::begin_pipe`] |
+//! | compress the records | [`Recorder::begin_with`] a [`Writer::compressed`](file::writer::Writer::compressed) |
+//! | know what was lost | [`Recorded::lost`] of a part; [`Recorder::close`] for each loss by CPU or thread and event |
+//! | know what the file lacks, and why | [`Recording::missing`] |
+//! | begin the next file | [`Recorder::finish`], then [`Recorder::begin_file`]: a record is in one of both |
+//! | keep the last moments, and write them on demand | [`EventSetOptions::overwrite`](session::EventSetOptions::overwrite), [`Recorder::snapshot`] |
+//! | open the events of CPUs that came online | [`Recorder::refresh`] |
+//! | name BPF programs | [`Recorder::with_bpf_programs`] |
+//! | name the program in the file, and add sections | [`Recorder::features_mut`] |
+//! | use records itself, in the order of time | [`Recorder::synthesize`], [`Recorder::flush_sorted`], [`Recorder::take_lost`] |
+//! | let another program enable and disable the events | [`Control`] |
+//! | describe a machine without a recorder | [`synthesize`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod control;
 mod error;
+mod recorded;
 mod recorder;
 mod std_error;
 pub mod synthesize;
@@ -21,4 +70,5 @@ pub use perf_session::Report;
 
 pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use error::RecordError;
+pub use recorded::{FIELDS, NAMING, recorded};
 pub use recorder::{Lost, Recorded, Recorder, Recording, Snapshot, WAKEUPS};

@@ -25,7 +25,7 @@ pub(super) struct Files {
     current: Option<Recording<Stream>>,
     /// The place of the current file, and another handle of it, for its size.
     place: Option<(Place, File)>,
-    /// What all files have that were ended.
+    /// The sums over the files that were ended.
     ended: Sums,
     /// Number of complete files that were renamed.
     switched: u64,
@@ -33,7 +33,7 @@ pub(super) struct Files {
     kept: VecDeque<OutputPath>,
 }
 
-/// What files have.
+/// The sums over files.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     samples: u64,

@@ -28,7 +28,7 @@ mod switch;
 
 pub(crate) use call_graph::{CallGraph, call_graph};
 pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
-pub(crate) use plan::{FIELDS, NAMING, default_event, dummy, frequency_limit, sampled};
+pub(crate) use plan::{default_event, dummy, frequency_limit, sampled};
 
 use crate::measure::bpf_programs;
 use crate::measure::command::{exit_code, report_failure};

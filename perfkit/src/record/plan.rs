@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
+use perf_record::{FIELDS, NAMING};
 use perf_session::ring::{
     Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
 };
@@ -17,21 +18,6 @@ use super::off_cpu::{self, OffCpuEvents, Wakeups};
 use super::options::Rate;
 use crate::measure::events::NamedGroup;
 use crate::measure::ring_pages::{PAGE, RingPages};
-
-/// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
-/// same place.
-pub(crate) const FIELDS: SampleType =
-    SampleType::IDENTIFIER.union(SampleType::IP).union(SampleType::TID).union(SampleType::TIME);
-
-/// Flags of the side-band records by which threads and addresses are named.
-pub(crate) const NAMING: AttrFlags = AttrFlags::MMAP
-    .union(AttrFlags::MMAP2)
-    .union(AttrFlags::COMM)
-    .union(AttrFlags::COMM_EXEC)
-    .union(AttrFlags::TASK)
-    .union(AttrFlags::KSYMBOL)
-    .union(AttrFlags::BPF_EVENT)
-    .union(AttrFlags::BUILD_ID);
 
 /// Flags of the event that records side-band records.
 const SIDE_BAND: AttrFlags = NAMING

@@ -3,12 +3,13 @@
 use std::ffi::CString;
 use std::io;
 
+use perf_record::{FIELDS, NAMING};
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
 use super::Options;
 use crate::measure::events::NamedGroup;
-use crate::record::{CallGraph, FIELDS, NAMING, Rate, default_event, dummy, frequency_limit, rate, sampled};
+use crate::record::{CallGraph, Rate, default_event, dummy, frequency_limit, rate, sampled};
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;

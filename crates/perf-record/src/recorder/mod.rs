@@ -16,7 +16,7 @@ use std::time::Duration;
 use perf_file::writer::{Features, RecordedEvent};
 use perf_session::ring::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, WaitResult};
 use perf_session::{
-    EventSet, EventSetError, FileError, LossLedger, ObservedTasks, RingKey, SampleRepair, System,
+    EventSet, EventSetError, FileError, LossLedger, ObservedTasks, Refreshed, RingKey, SampleRepair, System,
 };
 
 use crate::RecordError;
@@ -104,6 +104,7 @@ impl Recorder {
 
     /// Names the BPF programs that are loaded before a recording. `programs` lists them by `bpf(2)`, as the crate `perf-bpf`
     /// does: it is called at the start of each recording. Without it, samples in such programs have no names.
+    #[must_use]
     pub fn with_bpf_programs(
         mut self,
         programs: impl FnMut() -> io::Result<Vec<LoadedProgram>> + Send + 'static,
@@ -169,8 +170,7 @@ impl Recorder {
     /// `/proc` cannot be read.
     pub fn synthesize(&mut self) -> Result<(Synthesizer, Vec<Missing>), FileError> {
         let (mut synthesizer, mut missing) = (Synthesizer::new(&self.system, &self.attr), Vec::new());
-        let has_flag = |flag| self.described.events.iter().any(|event| event.attr.flags.contains(flag));
-        if has_flag(AttrFlags::CGROUP)
+        if self.described.events.iter().any(|event| event.attr.flags.contains(AttrFlags::CGROUP))
             && let Err(error) = synthesizer.cgroups()
         {
             missing.push(Missing::Cgroups(error));
@@ -210,6 +210,19 @@ impl Recorder {
     pub fn learn_ids(&mut self) -> Result<Vec<(usize, Vec<u64>)>, EventSetError> {
         self.repair.update(&self.set)?;
         self.described.add_new_ids(&self.set)
+    }
+
+    /// Opens the events of CPUs that came online, as [`EventSet::refresh`] does, and adds their ids to the recording.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`EventSet::refresh`], and [`RecordError::Write`].
+    pub fn refresh<W: io::Write>(&mut self, recording: &mut Recording<W>) -> Result<Refreshed, RecordError> {
+        let refreshed = self.set.refresh()?;
+        for (event, ids) in self.learn_ids()? {
+            recording.add_ids(event, &ids)?;
+        }
+        Ok(refreshed)
     }
 
     /// Waits for records, at most for `timeout`, and writes them into the recording: one round.

@@ -11,7 +11,7 @@ use perf_record::session::ring::{Attr, AttrFlags, Record, RecordType, Software};
 use perf_record::session::{
     EventGroup, EventSet, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System,
 };
-use perf_record::{Recorder, recorded};
+use perf_record::{FIELDS, Recorder, recorded};
 use support::skip;
 
 /// Returns page faults of this thread in user space, each a sample.
@@ -122,6 +122,19 @@ fn each_part_names_what_runs_already() {
             "{found:?}"
         );
     }
+}
+
+#[test]
+fn what_runs_already_has_all_that_one_of_the_events_asks_for() {
+    let side_band = Attr::software(Software::DUMMY).with_flags(AttrFlags::NAMESPACES | AttrFlags::TASK);
+    let common = |attr: Attr| attr.with_sample_type(FIELDS).with_flags(AttrFlags::SAMPLE_ID_ALL);
+    let events = [faults().map_attr(common), EventSpec::new(common(side_band))];
+    let events = events.map(|event| EventGroup::from(NamedEvent::from(event)));
+    let Some(set) = open(events.into(), |options| options) else { return };
+    let mut recorder = Recorder::new(set, &System::new()).unwrap();
+    let (synthesizer, _) = recorder.synthesize().unwrap();
+    let mut records = synthesizer.records().records();
+    assert!(records.any(|record| record.unwrap().kind() == RecordType::NAMESPACES));
 }
 
 #[test]

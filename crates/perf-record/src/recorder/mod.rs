@@ -30,6 +30,14 @@ pub use recording::{Recorded, Recording};
 pub use snapshot::Snapshot;
 pub use wakeups::WAKEUPS;
 
+/// Flags of the event with the side-band records that ask for more of what is there before. Not `BUILD_ID`: a reader decodes
+/// records without an id by the first event, and so the form of their `MMAP2`. The build ids are in their section, too.
+const DESCRIBED: AttrFlags = AttrFlags::MMAP_DATA
+    .union(AttrFlags::NAMESPACES)
+    .union(AttrFlags::CGROUP)
+    .union(AttrFlags::KSYMBOL)
+    .union(AttrFlags::BPF_EVENT);
+
 /// Records an [`EventSet`] into one `perf.data`, or into one after the other.
 ///
 /// The records are written as they are in the rings, without decoding, except:
@@ -57,7 +65,7 @@ pub struct Recorder {
     wakeups: Option<WakeupFilter>,
     /// The tasks that are recorded now; `None` if all tasks of CPUs are.
     tasks: Option<ObservedTasks>,
-    /// The attr of the first event, whose trailer the records of what was there before have.
+    /// The attr of the first event, whose trailer the records of what was there before have, with [`DESCRIBED`] flags of any event.
     attr: Attr,
     /// The layout of the first event. The times of all events are at the same place.
     layout: SampleLayout,
@@ -81,7 +89,9 @@ impl Recorder {
     /// event and the format of [`WAKEUPS`] cannot be read.
     pub fn new(set: EventSet, system: &System) -> Result<Self, RecordError> {
         let described = Described::new(&set)?;
-        let attr = described.events.first().map(|event| event.attr).unwrap_or_default();
+        let attrs = || described.events.iter().map(|event| event.attr);
+        let first = attrs().next().unwrap_or_default();
+        let attr = first.with_flags(DESCRIBED.intersection(attrs().map(|attr| attr.flags).collect()));
         let is_of_task = |scope: perf_session::Scope| !scope.is_system_wide() && scope.thread_id().is_some();
         let has_tasks = set.events().any(|open| is_of_task(open.scope));
         Ok(Self {
@@ -89,7 +99,7 @@ impl Recorder {
             repair: set.sample_repair()?,
             wakeups: WakeupFilter::new(&set, system)?,
             tasks: has_tasks.then(|| set.observed_tasks(system)),
-            layout: SampleLayout::new(&attr),
+            layout: SampleLayout::new(&first),
             system: system.clone(),
             features: None,
             missing: Vec::new(),
@@ -170,7 +180,7 @@ impl Recorder {
     /// `/proc` cannot be read.
     pub fn synthesize(&mut self) -> Result<(Synthesizer, Vec<Missing>), FileError> {
         let (mut synthesizer, mut missing) = (Synthesizer::new(&self.system, &self.attr), Vec::new());
-        if self.described.events.iter().any(|event| event.attr.flags.contains(AttrFlags::CGROUP))
+        if self.attr.flags.contains(AttrFlags::CGROUP)
             && let Err(error) = synthesizer.cgroups()
         {
             missing.push(Missing::Cgroups(error));

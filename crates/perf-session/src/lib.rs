@@ -52,7 +52,7 @@
 //! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Diagnosis`] |
 //! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
 //! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
-//! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
+//! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`], [`tracepoint`] |
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string; names in programs need the feature `symbols` |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | open more events than the soft limit of descriptors permits | [`DescriptorLimit::raise`] |

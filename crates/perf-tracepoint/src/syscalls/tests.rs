@@ -1,13 +1,10 @@
 use crate::payload::Format;
 use proptest::prelude::*;
 
+use super::numbers::{EXECVE, NEW_TASK, RT_SIGRETURN};
 use super::*;
 
-#[allow(clippy::cast_possible_wrap)] // below 7000
-const EXECVE: i64 = syscalls::Sysno::execve as i64;
-
-#[allow(clippy::cast_possible_wrap)] // below 7000
-const CLONE: i64 = syscalls::Sysno::clone as i64;
+const CLONE: i64 = NEW_TASK[0];
 
 fn enter(pid: u32, tid: u32, time: u64, number: i64) -> SyscallHit {
     SyscallHit { pid, tid, time, number, step: SyscallStep::Enter { args: [time; 6] } }
@@ -32,7 +29,7 @@ fn returned(time: u64) -> SyscallEnd {
 
 #[test]
 fn clone_is_one_call_though_the_new_task_returns_from_it_too() {
-    for number in [CLONE, syscalls::Sysno::clone3.id().into()] {
+    for &number in NEW_TASK {
         // The child may return first, on another CPU.
         let mut clone = [enter(1, 1, 10, number), exit(2, 2, 20, number), exit(1, 1, 30, number)];
         let SyscallStep::Exit { result } = &mut clone[2].step else { unreachable!() };
@@ -106,12 +103,13 @@ fn values_are_as_wide_as_their_types() {
     let format = Format::parse(format).unwrap();
     let args: Vec<_> = format.fields.iter().map(|field| SyscallArg::new(&field)).collect();
     let words =
-        [0xdead_ffff_ff9c, 0x7ffe_1234, 0xffff_ffff_8008_0000, 0xffff_01a4, 1 << 40, 0xffff_ffff_0000_0003];
+        [0xdead_ffff_ff9c, 0x7ffe_1234, 0xffff_ffff_8008_0000, 0xffff_01a4, u64::MAX, 0xffff_ffff_0000_0003];
     let text = SyscallArgs { args: Some(&args), words }.to_string();
-    assert_eq!(
-        text,
-        "dfd: CWD, filename: 0x7ffe1234, flags: 0x80080000, mode: 0644, count: 1099511627776, fd: 3"
+    let expected = format!(
+        "dfd: CWD, filename: 0x7ffe1234, flags: 0x80080000, mode: 0644, count: {}, fd: 3",
+        usize::MAX
     );
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -128,8 +126,7 @@ fn filter_has_ranges_of_numbers() {
         "(id >= 1 && id <= 3) || id == 7 || (id >= 9 && id <= 10)"
     );
     // The return of `rt_sigreturn` has no number.
-    let sigreturn = i64::from(syscalls::Sysno::rt_sigreturn.id());
-    assert_eq!(SyscallTable::filter(&[sigreturn]), format!("id == -1 || id == {sigreturn}"));
+    assert_eq!(SyscallTable::filter(&[RT_SIGRETURN]), format!("id == -1 || id == {RT_SIGRETURN}"));
     assert_eq!(SyscallTable::filter(&[]), "id == -2");
 }
 

@@ -1,6 +1,9 @@
 use core::iter::FusedIterator;
 
-use crate::{Error, RawRecord, Records, Result, Window};
+use crate::error::{Error, Result};
+use crate::raw::RawRecord;
+use crate::records::Records;
+use crate::window::Window;
 
 /// The records of an overwritten ring (`write_backward`), newest first.
 ///
@@ -87,7 +90,7 @@ mod tests {
     use perf_abi::{Header, Misc, RecordType};
 
     use super::*;
-    use crate::Scratch;
+    use crate::scratch::Scratch;
     use crate::testing::builder::RecordBuilder;
 
     /// Writes records of these lengths in words the way the kernel does; the body counts them.

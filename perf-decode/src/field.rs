@@ -5,9 +5,11 @@ use perf_abi::{
     AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction, Weight,
 };
 
+use crate::entries::Entries;
 use crate::number::Number;
+use crate::read::ReadValues;
+use crate::sample::{Branches, Callchain, Regs};
 use crate::schema::{FieldType, Word};
-use crate::{Branches, Callchain, Entries, ReadValues, Regs};
 
 /// A named value of a record or of its trailer.
 #[derive(Clone, Copy)]

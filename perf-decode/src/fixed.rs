@@ -48,7 +48,7 @@ macro_rules! accessors {
         const _: () =
             crate::fixed::check(&$TABLE, &[$((stringify!($accessor), <$Field as crate::number::Number>::OF)),*]);
 
-        impl<L: crate::Layout> $Type<'_, L> {
+        impl<L: crate::layout::Layout> $Type<'_, L> {
             $(
                 $(#[$doc])*
                 #[inline]

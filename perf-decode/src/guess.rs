@@ -1,4 +1,4 @@
-use crate::RawRecord;
+use crate::raw::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
 ///

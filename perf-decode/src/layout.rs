@@ -1,10 +1,10 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
 
+use crate::error::{Error, Result};
 use crate::field_order::{KNOWN, LAST, LATE};
 use crate::read_layout::ReadLayout;
 use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, all, count, word_indices};
 use crate::word_index::WordIndex;
-use crate::{Error, Result};
 
 /// The layout of one event's records, as a view holds it: a `&SampleLayout` at run time, or a
 /// [`ConstantLayout`]. No other type can implement it, so that a view's layout never changes.

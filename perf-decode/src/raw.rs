@@ -1,6 +1,7 @@
 use perf_abi::{Header, Misc, RecordType};
 
-use crate::{Error, Result, word};
+use crate::error::{Error, Result};
+use crate::word;
 
 /// One framed record that is not decoded.
 ///

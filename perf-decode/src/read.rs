@@ -1,7 +1,9 @@
 use perf_abi::{ReadFormat, RecordType};
 
+use crate::error::{Error, Result};
 use crate::read_layout::ReadLayout;
-use crate::{Error, Result, Scaled, word};
+use crate::scaled::Scaled;
+use crate::word;
 
 /// The counts of one event or of its whole group: a `read_format` block.
 ///

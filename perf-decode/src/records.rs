@@ -4,7 +4,9 @@ use crate::guess::{Guess, read_ahead};
 use crate::raw::{frame, framing_error};
 use perf_abi::Header;
 
-use crate::{Error, RawRecord, Result, Window};
+use crate::error::{Error, Result};
+use crate::raw::RawRecord;
+use crate::window::Window;
 
 /// The records of a [`Window`], oldest first.
 ///
@@ -141,7 +143,8 @@ mod tests {
     use perf_abi::{Header, Misc, RecordType};
 
     use super::*;
-    use crate::{Error, Scratch};
+    use crate::error::Error;
+    use crate::scratch::Scratch;
 
     /// A record of `words` words whose body words all hold `value`.
     fn record(words: u16, value: u64) -> Vec<u64> {

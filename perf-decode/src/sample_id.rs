@@ -1,9 +1,12 @@
 use perf_abi::{RecordType, SampleType};
 
+use crate::error::Result;
 use crate::field::{Field, FixedFields};
 use crate::fixed::trailer_accessors;
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
+use crate::record::Record;
 use crate::schema::words::{HEAD, TRAILER, row};
-use crate::{Layout, RawRecord, Record, Result, SampleLayout};
 
 /// The trailer of a record that is not a sample: the event that wrote it, the time, the task and
 /// the CPU.

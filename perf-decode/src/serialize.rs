@@ -5,7 +5,12 @@ use core::fmt::{self, Write};
 use perf_abi::ReadFormat;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{Branches, Layout, ReadEntry, ReadValues, Record, SampleId, Value};
+use crate::field::Value;
+use crate::layout::Layout;
+use crate::read::{ReadEntry, ReadValues};
+use crate::record::Record;
+use crate::sample::Branches;
+use crate::sample_id::SampleId;
 
 /// Serializes the record as an object: `type`, `name`, `misc`, `size` and `fields`, which has the trailer in
 /// `sample_id`. `trailing`, `truncated` and `ambiguous` are absent if the record has no trailing bytes, truncated field or

@@ -2,7 +2,7 @@
 
 use perf_abi::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
-use crate::{ConstantLayout, Layout, SampleLayout};
+use crate::layout::{ConstantLayout, Layout, SampleLayout};
 
 /// Code that is generic over the [`Layout`] and that [`SampleLayout::specialize`] runs.
 pub trait LayoutVisitor {

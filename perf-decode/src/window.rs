@@ -1,4 +1,5 @@
-use crate::{Error, Records, Result};
+use crate::error::{Error, Result};
+use crate::records::Records;
 
 /// The unread part of a ring: one slice, or two if it wraps at the end of the data area.
 ///

@@ -2,7 +2,7 @@
 
 use zerocopy::{FromBytes, IntoBytes, transmute};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Splits a word into its two `u32` in memory order: `pid, tid` or `cpu, reserved`.
 #[inline]

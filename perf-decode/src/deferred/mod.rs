@@ -1,6 +1,7 @@
 use perf_abi::CallchainContext;
 
-use crate::{CallchainDeferred, Frame, Sample};
+use crate::record::CallchainDeferred;
+use crate::sample::{Frame, Sample};
 
 mod table;
 

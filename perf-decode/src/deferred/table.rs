@@ -1,4 +1,4 @@
-use crate::Sample;
+use crate::sample::Sample;
 
 /// Memory for one sample in [`DeferredCallchains`](super::DeferredCallchains).
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,10 @@ use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
 use std::vec::Vec;
 
 use super::*;
+use crate::layout::SampleLayout;
+use crate::raw::RawRecord;
+use crate::record::Record;
 use crate::testing::builder::{RecordBuilder, SampleBuilder};
-use crate::{RawRecord, Record, SampleLayout};
 
 const LAYOUT: &SampleLayout =
     &SampleLayout::new(&Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN));

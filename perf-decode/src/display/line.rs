@@ -1,7 +1,11 @@
 use core::fmt::{self, Write};
 
 use super::separated;
-use crate::{Field, Layout, RawRecord, Record, SampleId, SampleLayout};
+use crate::field::Field;
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
+use crate::record::Record;
+use crate::sample_id::SampleId;
 
 /// A record that prints as one line. Made by [`RawRecord::display`].
 #[derive(Clone, Copy)]
@@ -148,7 +152,7 @@ impl<L: Layout> Record<'_, L> {
     }
 }
 
-impl<L: Layout> fmt::Display for crate::Sample<'_, L> {
+impl<L: Layout> fmt::Display for crate::sample::Sample<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&Record::Sample(*self), f)
     }

@@ -3,7 +3,9 @@ use core::fmt::{self, Write};
 use perf_abi::NamespaceIndex;
 
 use super::{Hex, Task, Text, separated};
-use crate::{Branches, Callchain, Field, ReadEntry, ReadValues, Regs, Value};
+use crate::field::{Field, Value};
+use crate::read::{ReadEntry, ReadValues};
+use crate::sample::{Branches, Callchain, Regs};
 
 impl fmt::Display for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,7 +146,7 @@ mod tests {
     use perf_abi::CallchainContext;
 
     use super::*;
-    use crate::Entries;
+    use crate::entries::Entries;
 
     #[test]
     fn context_is_printed_where_it_changes() {

@@ -2,11 +2,13 @@
 
 use perf_abi::{RecordType, SampleType};
 
+use crate::error::Result;
+use crate::layout::SampleLayout;
+use crate::raw::RawRecord;
 use crate::record::body_words;
 use crate::schema::words::{HEAD, TRAILER, row};
 use crate::schema::{Body, TrailerPosition};
 use crate::word_index::WordIndex;
-use crate::{RawRecord, Result, SampleLayout};
 
 /// The offset of the id in the records of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 use perf_abi::RecordType;
 
-use crate::{Error, RawRecord, Result, SampleLayout};
+use crate::error::{Error, Result};
+use crate::layout::SampleLayout;
+use crate::raw::RawRecord;
 
 mod id_offset;
 

@@ -2,8 +2,10 @@
 
 use perf_abi::{Attr, EventType, RecordType};
 
+use crate::error::{Error, Result};
+use crate::layout::SampleLayout;
+use crate::raw::RawRecord;
 use crate::schema::{BODIES, Body, FieldType, TrailerPosition, has_build_id};
-use crate::{Error, RawRecord, Result, SampleLayout};
 
 /// The fast check of one kind of record, as one word of the table of kinds.
 ///

@@ -1,6 +1,6 @@
 use perf_abi::Misc;
 
-use crate::Layout;
+use crate::layout::Layout;
 
 view! {
     /// A thread changed its name, by exec or by prctl(2). Written for events with `comm`.

@@ -1,8 +1,9 @@
 use perf_abi::{Header, Misc, RecordType};
 
 use super::Record;
+use crate::layout::Layout;
+use crate::sample_id::SampleId;
 use crate::schema::Body;
-use crate::{Layout, SampleId};
 
 impl<'a, L: Layout> Record<'a, L> {
     /// Returns the header of the record.

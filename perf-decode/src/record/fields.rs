@@ -3,9 +3,11 @@ use core::iter::FusedIterator;
 
 use super::Record;
 use super::view::View;
+use crate::field::{Field, Value};
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
 use crate::sample::SampleFields;
 use crate::schema::{Body, FieldType, Fields};
-use crate::{Field, Layout, RawRecord, SampleLayout, Value};
 
 /// The fields of a [`Record`] without those of its trailer, in the order of their words.
 #[derive(Clone)]

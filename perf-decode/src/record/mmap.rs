@@ -1,6 +1,6 @@
 use perf_abi::Misc;
 
-use crate::Layout;
+use crate::layout::Layout;
 
 view! {
     /// A task mapped memory. Written for events with `mmap` (executable) or `mmap_data` (other) and

@@ -1,6 +1,6 @@
 use perf_abi::Misc;
 
-use crate::Layout;
+use crate::layout::Layout;
 
 view! {
     /// A task mapped memory: [`Mmap`](crate::Mmap) with the file and the protection. Written for

@@ -4,8 +4,12 @@ use core::fmt;
 
 use perf_abi::RecordType;
 
+use crate::error::Result;
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
+use crate::sample;
+use crate::sample::Sample;
 use crate::schema::BODIES;
-use crate::{Layout, RawRecord, Result, Sample, SampleLayout, sample};
 
 #[macro_use]
 mod view;

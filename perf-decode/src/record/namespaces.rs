@@ -1,6 +1,6 @@
 use perf_abi::NamespaceLink;
 
-use crate::Entries;
+use crate::entries::Entries;
 
 view! {
     /// The namespaces of a task, after fork(2), unshare(2) or setns(2). Written for events with

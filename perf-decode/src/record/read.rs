@@ -1,4 +1,4 @@
-use crate::ReadValues;
+use crate::read::ReadValues;
 
 view! {
     /// The counts of a child task that exited. Written for events with `inherit_stat`.

@@ -1,6 +1,6 @@
 use perf_abi::Misc;
 
-use crate::Layout;
+use crate::layout::Layout;
 
 view! {
     /// The task was switched in or out. Written for task events with `context_switch`.

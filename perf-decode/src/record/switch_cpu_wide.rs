@@ -1,4 +1,5 @@
-use crate::{Layout, SwitchDirection};
+use crate::layout::Layout;
+use crate::record::SwitchDirection;
 
 view! {
     /// A task was switched in or out of the CPU. Written for CPU events with `context_switch`.

@@ -1,4 +1,4 @@
-use crate::Layout;
+use crate::layout::Layout;
 
 view! {
     /// The kernel changed its own code. Written for events with `text_poke`.

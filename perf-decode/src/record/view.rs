@@ -2,9 +2,14 @@
 
 use perf_abi::{Header, Misc, NamespaceLink, RecordType};
 
+use crate::entries::Entries;
+use crate::layout::Layout;
 use crate::number::Number;
-use crate::schema::{self, Body, FieldType, Fields, HEADER, contains, find, is_accessor_of, u64_at};
-use crate::{Entries, Layout, ReadValues, SampleId, word};
+use crate::read::ReadValues;
+use crate::sample_id::SampleId;
+use crate::schema;
+use crate::schema::{Body, FieldType, Fields, HEADER, contains, find, is_accessor_of, u64_at};
+use crate::word;
 
 /// A validated record: its words, its layout and its header.
 ///
@@ -286,7 +291,7 @@ macro_rules! view {
 
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq)]
-        pub struct $Name<'a, L = &'a crate::SampleLayout>(
+        pub struct $Name<'a, L = &'a crate::layout::SampleLayout>(
             pub(super) super::view::View<'a, L, { BODY.fixed_words() }>,
         );
 
@@ -309,7 +314,7 @@ macro_rules! view {
         }
 
         #[allow(clippy::len_without_is_empty, reason = "`len` is a field of some records")]
-        impl<'a, L: crate::Layout> $Name<'a, L> {
+        impl<'a, L: crate::layout::Layout> $Name<'a, L> {
             $(
                 $(#[$doc])*
                 #[inline]
@@ -337,7 +342,7 @@ macro_rules! view {
             /// Returns the trailer: the event that wrote the record, the time, the task and the
             /// CPU.
             #[inline]
-            pub fn sample_id(&self) -> crate::SampleId<'a, L> {
+            pub fn sample_id(&self) -> crate::sample_id::SampleId<'a, L> {
                 self.0.sample_id()
             }
 
@@ -347,7 +352,7 @@ macro_rules! view {
             }
         }
 
-        impl<L: crate::Layout> core::fmt::Debug for $Name<'_, L> {
+        impl<L: crate::layout::Layout> core::fmt::Debug for $Name<'_, L> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.debug_struct(stringify!($Name))
                     $(.field(stringify!($accessor), &self.$accessor()))*
@@ -356,7 +361,7 @@ macro_rules! view {
             }
         }
 
-        impl<L: crate::Layout> core::fmt::Display for $Name<'_, L> {
+        impl<L: crate::layout::Layout> core::fmt::Display for $Name<'_, L> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(&super::Record::$Name(*self), f)
             }

@@ -2,7 +2,8 @@ use perf_abi::BranchSampleType;
 use perf_abi::branch::BranchEntry;
 
 use super::walk::BranchLayout;
-use crate::{Entries, SampleLayout};
+use crate::entries::Entries;
+use crate::layout::SampleLayout;
 
 /// The branch stack of a sample, newest branch first.
 #[doc(alias = "perf_branch_stack")]

@@ -3,11 +3,11 @@ use core::iter::FusedIterator;
 use perf_abi::SampleType;
 
 use super::Sample;
-use crate::field::FixedFields;
+use crate::field::{Field, FixedFields, Value};
 use crate::field_order::{PARTS, Part};
+use crate::layout::{Layout, SampleLayout};
 use crate::schema::words::{ADDR, HEAD, MEM};
 use crate::schema::{Word, recorded};
-use crate::{Field, Layout, SampleLayout, Value};
 
 /// The fields of a [`Sample`], in the order of their words.
 #[derive(Clone)]

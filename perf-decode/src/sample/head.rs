@@ -1,6 +1,8 @@
+use crate::error::Result;
 use crate::fixed::head_accessors;
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
 use crate::schema::words::HEAD;
-use crate::{Layout, RawRecord, Result, SampleLayout};
 
 use super::sample_error;
 

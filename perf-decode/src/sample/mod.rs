@@ -2,9 +2,12 @@
 
 use perf_abi::SampleType;
 
+use crate::error::{Error, Result};
 use crate::fixed::head_accessors;
+use crate::layout::{Layout, SampleLayout};
+use crate::raw::RawRecord;
 use crate::schema::words::HEAD;
-use crate::{Error, Layout, RawRecord, Result, SampleLayout, word};
+use crate::word;
 
 mod branches;
 mod callchain;

@@ -8,9 +8,11 @@ use super::branches::BranchParts;
 use super::walk::BranchLayout;
 use super::{Branches, Callchain, Regs, Sample, UserStack};
 use crate::fixed::accessors;
+use crate::layout::Layout;
+use crate::read::ReadValues;
 use crate::schema::words::{ADDR, MEM};
+use crate::word;
 use crate::word_index::WordIndex;
-use crate::{Layout, ReadValues, word};
 
 impl<'a, L: Layout> Sample<'a, L> {
     /// Returns whether the event records the fields of `bit`.

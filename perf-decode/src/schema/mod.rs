@@ -18,7 +18,9 @@ pub(crate) mod words;
 
 use perf_abi::{Misc, RecordType};
 
-use crate::{Error, Result, SampleLayout, word};
+use crate::error::{Error, Result};
+use crate::layout::SampleLayout;
+use crate::word;
 pub use bodies::BODIES;
 pub use words::{Word, recorded};
 

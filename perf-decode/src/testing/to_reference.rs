@@ -5,7 +5,12 @@ use alloc::{string::ToString, vec::Vec};
 use perf_abi::ReadFormat;
 
 use super::reference::{Fields, Reference, Value};
-use crate::{Branches, Field, RawRecord, ReadEntry, ReadValues, Result, SampleLayout};
+use crate::error::Result;
+use crate::field::Field;
+use crate::layout::SampleLayout;
+use crate::raw::RawRecord;
+use crate::read::{ReadEntry, ReadValues};
+use crate::sample::Branches;
 
 /// Decodes `raw` and copies the fields of the record and of its trailer into the tree that
 /// [`reference::decode`](super::reference::decode) makes: same names, same order.
@@ -45,17 +50,17 @@ fn field(field: Field<'_>) -> (&'static str, Value) {
     (name, value(field.value))
 }
 
-fn value(value: crate::Value<'_>) -> Value {
+fn value(value: crate::field::Value<'_>) -> Value {
     match value {
-        crate::Value::Text(bytes) | crate::Value::Bytes(bytes) => bytes.into(),
-        crate::Value::Words(words) => Value::numbers(words.iter().copied()),
-        crate::Value::Callchain(chain) => Value::numbers(chain.words().iter().copied()),
-        crate::Value::Read(values) => counts_to_reference(&values),
-        crate::Value::Branches(stack) => branches(&stack),
-        crate::Value::Regs(regs) => {
+        crate::field::Value::Text(bytes) | crate::field::Value::Bytes(bytes) => bytes.into(),
+        crate::field::Value::Words(words) => Value::numbers(words.iter().copied()),
+        crate::field::Value::Callchain(chain) => Value::numbers(chain.words().iter().copied()),
+        crate::field::Value::Read(values) => counts_to_reference(&values),
+        crate::field::Value::Branches(stack) => branches(&stack),
+        crate::field::Value::Regs(regs) => {
             Value::Map(regs.iter().map(|(bit, value)| (bit.to_string(), Value::U64(value))).collect())
         }
-        crate::Value::Namespaces(links) => Value::List(
+        crate::field::Value::Namespaces(links) => Value::List(
             links.iter().map(|link| map([("dev", Some(link.dev)), ("ino", Some(link.inode))])).collect(),
         ),
         // The rest are numbers.

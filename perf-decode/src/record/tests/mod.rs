@@ -4,7 +4,7 @@ use std::vec::Vec;
 use perf_abi::{Attr, AttrFlags, Misc, NamespaceLink, ReadFormat, SampleType, Software};
 
 use super::*;
-use crate::Error;
+use crate::error::Error;
 use crate::testing::builder::{RecordBuilder, SampleIdValues};
 
 mod bodies;

@@ -3,7 +3,8 @@
 use perf_abi::AttrFlags;
 
 use super::*;
-use crate::{ConstantLayout, Record};
+use crate::layout::ConstantLayout;
+use crate::record::Record;
 
 const ATTR: Attr = Attr::software(Software::PAGE_FAULTS)
     .with_sample_type(SampleType::IP.union(SampleType::TIME).union(SampleType::IDENTIFIER));

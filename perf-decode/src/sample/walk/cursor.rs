@@ -4,10 +4,11 @@ use perf_abi::SampleType;
 use perf_abi::regs::RegsAbi;
 
 use super::{BranchLayout, WalkError};
+use crate::layout::SampleLayout;
 use crate::read_layout::ReadLayout;
 use crate::sample::branches::BranchParts;
 use crate::schema::Word;
-use crate::{SampleLayout, word};
+use crate::word;
 
 /// A position in the words of a record. `at` passes their end by `lost` words at most.
 pub(super) struct Cursor<'a, E> {

@@ -1,6 +1,6 @@
 use perf_abi::{RecordType, SampleType};
 
-use crate::Error;
+use crate::error::Error;
 use crate::schema::{Word, recorded};
 
 /// The error of a walk over a malformed sample.

@@ -2,9 +2,8 @@
 
 use perf_abi::SampleType;
 
-use crate::SampleLayout;
 use crate::field_order::{common_parts, last_parts, user_parts};
-use crate::layout::Parts;
+use crate::layout::{Parts, SampleLayout};
 use crate::schema::words::{ADDR, MEM};
 
 mod cursor;

@@ -21,7 +21,7 @@
 use alloc::{string::String, vec::Vec};
 use perf_abi::Attr;
 
-use crate::ReadValues;
+use crate::read::ReadValues;
 
 mod cursor;
 mod error;

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::bytes::{Bytes, until_nul};
 #[cfg(any(test, feature = "std"))]
 use crate::encoder::Encoder;
-use crate::record::{AuxtraceType, StatRoundType, StatTag};
+use crate::format::{AuxtraceType, StatRoundType, StatTag};
 
 /// An entry of a [`List`].
 pub trait ListEntry<'a>: Copy + Read<'a> {}

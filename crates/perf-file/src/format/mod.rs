@@ -40,12 +40,12 @@ macro_rules! named_numbers {
     };
 }
 
-pub(crate) use named_numbers;
-
 mod feature;
 pub mod record_type;
+mod record_values;
 
 pub use feature::{Feature, FeatureSet};
+pub use record_values::{AuxtraceType, StatRoundType, StatTag};
 
 /// The first 8 bytes of a file as a number of the machine that recorded it: `PERFILE2` on a
 /// little-endian machine, `2ELIFREP` on a big-endian one.

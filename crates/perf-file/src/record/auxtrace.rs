@@ -1,32 +1,9 @@
 //! The records of AUX traces.
 
 use crate::bytes::{Bytes, until_nul};
-use crate::format::named_numbers;
+use crate::format::AuxtraceType;
 use crate::list::fields;
 use crate::{List, Result};
-
-named_numbers! {
-    /// The kind of an AUX trace.
-    #[doc(alias = "auxtrace_type")]
-    pub struct AuxtraceType(u32);
-
-    /// Unknown.
-    "PERF_AUXTRACE_UNKNOWN" UNKNOWN = 0;
-    /// Intel Processor Trace.
-    "PERF_AUXTRACE_INTEL_PT" INTEL_PT = 1;
-    /// Intel Branch Trace Store.
-    "PERF_AUXTRACE_INTEL_BTS" INTEL_BTS = 2;
-    /// Arm `CoreSight` ETM.
-    "PERF_AUXTRACE_CS_ETM" CORESIGHT_ETM = 3;
-    /// Arm Statistical Profiling Extension.
-    "PERF_AUXTRACE_ARM_SPE" ARM_SPE = 4;
-    /// s390 CPU-measurement sampling facility.
-    "PERF_AUXTRACE_S390_CPUMSF" S390_CPUMSF = 5;
-    /// `HiSilicon` `PCIe` Tune and Trace.
-    "PERF_AUXTRACE_HISI_PTT" HISI_PTT = 6;
-    /// POWER Virtual Processor Area dispatch trace log.
-    "PERF_AUXTRACE_VPA_DTL" VPA_DTL = 7;
-}
 
 /// Kind and parameters of the AUX traces.
 #[derive(Clone, Copy, Debug)]

@@ -15,12 +15,12 @@ mod auxtrace;
 mod event;
 mod stat;
 
-pub use auxtrace::{Auxtrace, AuxtraceError, AuxtraceInfo, AuxtraceType};
+pub use auxtrace::{Auxtrace, AuxtraceError, AuxtraceInfo};
 pub use event::{
     BpfMetadata, BpfVariable, CpuMap, CpuMapForm, EventUpdate, GuestId, IdIndex, IdIndexEntry, ShortTime,
     ThreadMapEntry, TimeConv, Update,
 };
-pub use stat::{Schedstat, Stat, StatConfig, StatRound, StatRoundType, StatTag};
+pub use stat::{Schedstat, Stat, StatConfig, StatRound};
 
 /// A record that a tool wrote in its own form.
 #[derive(Clone, Copy, Debug)]

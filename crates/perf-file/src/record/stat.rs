@@ -2,32 +2,8 @@
 
 use crate::Result;
 use crate::bytes::Bytes;
-use crate::format::named_numbers;
+use crate::format::{StatRoundType, StatTag};
 use crate::list::fields;
-
-named_numbers! {
-    /// The number of an option of `perf stat`.
-    pub struct StatTag(u64);
-
-    /// How counts are added up.
-    "PERF_STAT_CONFIG_TERM__AGGR_MODE" AGGR_MODE = 0;
-    /// Interval between two readings in ms.
-    "PERF_STAT_CONFIG_TERM__INTERVAL" INTERVAL = 1;
-    /// Whether counts are scaled.
-    "PERF_STAT_CONFIG_TERM__SCALE" SCALE = 2;
-    /// Level of the caches over which counts are added up.
-    "PERF_STAT_CONFIG_TERM__AGGR_LEVEL" AGGR_LEVEL = 3;
-}
-
-named_numbers! {
-    /// The kind of a round of counts.
-    pub struct StatRoundType(u64);
-
-    /// After an interval.
-    "PERF_STAT_ROUND_TYPE__INTERVAL" INTERVAL = 0;
-    /// At the end.
-    "PERF_STAT_ROUND_TYPE__FINAL" FINAL = 1;
-}
 
 fields! {
     /// An option of `perf stat`.

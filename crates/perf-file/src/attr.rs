@@ -7,8 +7,10 @@ use zerocopy::{FromZeros, IntoBytes};
 use std::vec::Vec;
 
 use crate::bytes::Bytes;
+use crate::error::{Error, Reason, Result};
 use crate::format::Section;
-use crate::{ByteOrder, Error, List, Reason, Result};
+use crate::list::List;
+use crate::order::ByteOrder;
 
 /// The longest attr in bytes: a page, which is the limit of the kernel.
 const MAX_SIZE: u64 = 4096;

@@ -1,6 +1,7 @@
 //! Checked reading of numbers and strings in the byte order of a file.
 
-use crate::{ByteOrder, Error, Reason, Result};
+use crate::error::{Error, Reason, Result};
+use crate::order::ByteOrder;
 
 /// The unread part of a section or record.
 #[derive(Clone, Copy, Debug)]

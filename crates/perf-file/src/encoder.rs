@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use crate::ByteOrder;
+use crate::order::ByteOrder;
 
 /// Strings of feature sections are padded to a multiple of this number of bytes, as by the perf tool.
 const STRING_ALIGN: usize = 64;

@@ -1,10 +1,14 @@
 //! A file in memory: mapped, or read as a whole.
 
-use crate::attr::read_entry;
+use crate::attr::{FileAttr, read_entry};
 use crate::bytes::Bytes;
+use crate::error::{Error, Result};
 use crate::feature::{FeatureSection, FeatureTable};
 use crate::format::{Feature, Section};
-use crate::{ByteOrder, Error, FileAttr, FileHeader, List, RawFileRecord, Result};
+use crate::frame::RawFileRecord;
+use crate::header::FileHeader;
+use crate::list::List;
+use crate::order::ByteOrder;
 
 /// A `perf.data` file in memory.
 ///

@@ -4,8 +4,10 @@ use perf_abi::{Header, Misc, RecordType};
 use perf_decode::RawRecord;
 
 use crate::bytes::Bytes;
+use crate::error::{Error, Reason, Result};
 use crate::format::record_type;
-use crate::{ByteOrder, Error, Reason, Result, UserRecord};
+use crate::order::ByteOrder;
+use crate::record::UserRecord;
 
 /// A record of a file as it is in the file: not swapped, not aligned, not decompressed.
 #[derive(Clone, Copy, Debug)]

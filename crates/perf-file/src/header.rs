@@ -3,10 +3,11 @@
 use zerocopy::FromBytes;
 
 use crate::attr::{check_attr_size, wrong_attr_size};
+use crate::error::{Error, Reason, Result};
 use crate::format::{
     Feature, FeatureSet, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, RawFileHeader, RawPipeHeader, Section,
 };
-use crate::{ByteOrder, Error, Reason, Result};
+use crate::order::ByteOrder;
 
 /// The start of a file, checked and in the byte order of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

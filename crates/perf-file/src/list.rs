@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use crate::Result;
 use crate::bytes::{Bytes, until_nul};
 #[cfg(any(test, feature = "std"))]
 use crate::encoder::Encoder;
+use crate::error::Result;
 use crate::format::{AuxtraceType, StatRoundType, StatTag};
 
 /// An entry of a [`List`].
@@ -14,8 +14,8 @@ pub trait ListEntry<'a>: Copy + Read<'a> {}
 impl<'a, T: Copy + Read<'a>> ListEntry<'a> for T {}
 
 mod private {
-    use crate::Result;
     use crate::bytes::Bytes;
+    use crate::error::Result;
 
     /// A field or an entry that can be read.
     pub trait Read<'a>: Sized {
@@ -184,7 +184,7 @@ impl<'a, T: ListEntry<'a>> List<'a, T> {
         for _ in 0..count {
             // An entry of no bytes would make any count valid, and the loop endless.
             if bytes.is_empty() {
-                return Err(crate::Error::truncated(bytes.offset(), what, 1, 0));
+                return Err(crate::error::Error::truncated(bytes.offset(), what, 1, 0));
             }
             T::read(bytes, what)?;
         }
@@ -379,7 +379,7 @@ impl Write for &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ByteOrder;
+    use crate::order::ByteOrder;
 
     #[test]
     fn list_has_its_number_of_entries() {

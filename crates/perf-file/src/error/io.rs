@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn file_that_cannot_be_opened_has_no_offset() {
-        let error = crate::Reader::open("/nowhere/at/all").unwrap_err();
+        let error = crate::read::Reader::open("/nowhere/at/all").unwrap_err();
         assert_eq!((error.offset(), error.raw_os_error()), (None, Some(2)));
         assert!(error.to_string().starts_with("No such file"), "{error}");
     }

@@ -3,8 +3,8 @@ use perf_abi::{BUILD_ID_SIZE_MAX, CpuMode, Misc};
 use perf_abi::{Header, RecordType};
 
 use crate::bytes::{Bytes, until_nul};
-use crate::list::{Read, Rest};
-use crate::{List, Result};
+use crate::error::Result;
+use crate::list::{List, Read, Rest};
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};
 

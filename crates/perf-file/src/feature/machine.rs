@@ -1,11 +1,11 @@
 //! Sections about the machine: CPUs, memory, PMUs.
 
 use crate::bytes::Bytes;
-use crate::list::{LongList, Read, Rest, fields};
-use crate::{List, Result};
+use crate::error::Result;
+use crate::list::{List, LongList, Read, Rest, fields};
 
 #[cfg(any(test, feature = "std"))]
-use crate::{ByteOrder, encoder::Encoder, list::Write};
+use crate::{encoder::Encoder, list::Write, order::ByteOrder};
 
 fields! {
     /// Numbers of CPUs, from [`Feature::NRCPUS`](crate::format::Feature::NRCPUS).

@@ -3,14 +3,12 @@
 use core::marker::PhantomData;
 
 use crate::bytes::Bytes;
+use crate::error::Result;
 use crate::format::Feature;
-use crate::list::{LongList, Read, read_as};
-use crate::{ByteOrder, List, Result};
+use crate::list::{List, LongList, Read, read_as};
+use crate::order::ByteOrder;
 #[cfg(any(test, feature = "std"))]
-use crate::{
-    encoder::Encoder,
-    list::{Write, write_as},
-};
+use crate::{encoder::Encoder, list::Write, list::write_as};
 
 mod build_id;
 mod machine;

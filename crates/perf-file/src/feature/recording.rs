@@ -2,9 +2,10 @@
 
 use perf_abi::Clock;
 
+use crate::attr::FileAttr;
 use crate::bytes::Bytes;
-use crate::list::{CountedBytes, Read, fields};
-use crate::{FileAttr, List, Result};
+use crate::error::Result;
+use crate::list::{CountedBytes, List, Read, fields};
 
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};

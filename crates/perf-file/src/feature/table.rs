@@ -1,8 +1,9 @@
 //! The table of the feature sections, which follows the records.
 
 use crate::bytes::Bytes;
+use crate::error::{Error, Reason, Result};
 use crate::format::{Feature, FeatureSet, RawFileHeader, Section};
-use crate::{Error, FileHeader, Reason, Result};
+use crate::header::FileHeader;
 
 /// The sections of a file's features.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 use crate::bytes::Bytes;
-use crate::list::{CountedBytes, Read, fields};
-use crate::{ByteOrder, List, Result};
+use crate::error::Result;
+use crate::list::{CountedBytes, List, Read, fields};
+use crate::order::ByteOrder;
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};
 

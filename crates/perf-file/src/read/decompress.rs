@@ -6,7 +6,7 @@ use std::fmt;
 use zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
 use super::buffer::Buffer;
-use crate::Malformed;
+use crate::error::Malformed;
 
 /// The longest block of zstd, before and after compression.
 #[cfg(feature = "zstd")]

@@ -10,7 +10,7 @@ use perf_decode::{Head, Heads};
 
 use super::step::Found;
 use super::{FileRecord, Reader, Source, Stream};
-use crate::{Error, Reason, Result};
+use crate::error::{Error, Reason, Result};
 
 /// The numbered files of a directory, beside the reader of its main file.
 #[derive(Debug)]

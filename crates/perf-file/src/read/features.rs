@@ -8,11 +8,14 @@ use perf_abi::Header;
 use super::record::Context;
 use super::{Reader, Source};
 use crate::bytes::Bytes;
-use crate::feature::{ClockData, Compression, CpuCount, FeatureTable, SampleTime};
+use crate::error::{Error, Reason, Result};
+use crate::feature::{
+    ClockData, Compression, CpuCount, FeatureData, FeatureSection, FeatureTable, SampleTime,
+};
 use crate::format::{Feature, FeatureSet, RawPipeHeader, Section, record_type as kind};
 use crate::frame::{check_size, header, payload_len};
-use crate::record::{EventUpdate, Update};
-use crate::{ByteOrder, Error, FeatureData, FeatureSection, Reason, Result, UserRecord};
+use crate::order::ByteOrder;
+use crate::record::{EventUpdate, Update, UserRecord};
 
 /// The content of a feature section.
 #[derive(Clone, Debug)]

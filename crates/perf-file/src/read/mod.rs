@@ -22,7 +22,8 @@ use record::Context;
 pub use record::{FileOffset, FileRecord};
 pub use source::{Memory, Source, Stream};
 
-use crate::{FileHeader, Result};
+use crate::error::Result;
+use crate::header::FileHeader;
 use decompress::Decompressor;
 use directory::Parts;
 use sorted::Sort;

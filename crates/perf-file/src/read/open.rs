@@ -12,10 +12,12 @@ use super::record::Context;
 use super::source::private::Source as _;
 use super::step::Plain;
 use super::{FileEvents, Memory, Reader, Source, Stream};
-use crate::attr::read_entry;
+use crate::attr::{FileAttr, read_entry};
 use crate::bytes::Bytes;
+use crate::error::{Error, Reason, Result};
 use crate::format::{Feature, RawFileHeader, RawPipeHeader, Section};
-use crate::{Error, FileAttr, FileHeader, FileMode, List, Reason, Result};
+use crate::header::{FileHeader, FileMode};
+use crate::list::List;
 
 impl<S: Source> Reader<S> {
     /// Creates a reader whose source is at the first record, which is at `offset` in the file. The records have `left`

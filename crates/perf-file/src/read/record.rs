@@ -6,8 +6,10 @@ use perf_abi::{Header, RecordType};
 use perf_decode::{RawRecord, Record};
 
 use super::{FeatureBuf, FileEvent, FileEvents};
+use crate::error::{Error, Reason, Result};
 use crate::format::record_type;
-use crate::{ByteOrder, Error, Reason, Result, UserRecord};
+use crate::order::ByteOrder;
+use crate::record::UserRecord;
 
 /// A record of a file.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use perf_decode::RawRecord;
 use super::record::Content;
 use super::step::Found;
 use super::{FileOffset, FileRecord, Reader, Source};
-use crate::Result;
+use crate::error::Result;
 use crate::format::record_type;
 
 /// Bytes of records that a sorted reader keeps by default.

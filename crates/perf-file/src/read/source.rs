@@ -7,8 +7,8 @@ use std::vec::Vec;
 use zerocopy::FromBytes;
 
 use super::buffer::Buffer;
+use crate::error::{Error, Reason, Result};
 use crate::format::Section;
-use crate::{Error, Reason, Result};
 
 /// Bytes that are read from the start to the end.
 pub trait Source: private::Source {}
@@ -19,7 +19,7 @@ pub(super) mod private {
     use std::io;
     use std::vec::Vec;
 
-    use crate::Result;
+    use crate::error::Result;
     use crate::format::Section;
 
     pub trait Source {

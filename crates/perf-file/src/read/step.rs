@@ -11,9 +11,11 @@ use perf_decode::RawRecord;
 use super::record::Content;
 use super::source::words;
 use super::{FileOffset, FileRecord, Reader, Source};
+use crate::error::{Error, Reason, Result};
 use crate::format::record_type as kind;
 use crate::frame::{check_size, header, payload_len};
-use crate::{ByteOrder, Error, Reason, Result, UserRecord};
+use crate::order::ByteOrder;
+use crate::record::UserRecord;
 
 /// The tools' limit for the content of a compressed record is the size of a ring.
 const DECODED_AHEAD: usize = 4 << 20;

@@ -1,9 +1,9 @@
 //! The records of AUX traces.
 
 use crate::bytes::{Bytes, until_nul};
+use crate::error::Result;
 use crate::format::AuxtraceType;
-use crate::list::fields;
-use crate::{List, Result};
+use crate::list::{List, fields};
 
 /// Kind and parameters of the AUX traces.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The records that describe events and their ids, and what they count: CPUs, threads, BPF programs, clocks.
 
 use crate::bytes::{Bytes, until_nul};
-use crate::list::{LongList, TextField, fields};
-use crate::{List, Result};
+use crate::error::Result;
+use crate::list::{List, LongList, TextField, fields};
 
 fields! {
     /// An id with the event, CPU and thread that it stands for.

@@ -5,11 +5,13 @@
 
 use perf_abi::Header;
 
+use crate::attr::FileAttr;
 use crate::bytes::Bytes;
+use crate::error::Result;
 use crate::feature::{BuildId, FeatureSection};
 use crate::format::{Feature, record_type as kind};
-use crate::list::{LongList, Read};
-use crate::{ByteOrder, FileAttr, List, Result};
+use crate::list::{List, LongList, Read};
+use crate::order::ByteOrder;
 
 mod auxtrace;
 mod event;

@@ -1,7 +1,7 @@
 //! The records of `perf stat` and of the scheduler's statistics.
 
-use crate::Result;
 use crate::bytes::Bytes;
+use crate::error::Result;
 use crate::format::{StatRoundType, StatTag};
 use crate::list::fields;
 

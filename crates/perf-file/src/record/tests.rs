@@ -74,7 +74,7 @@ fn headers_of_the_pipe_form_are_read() {
         let parsed = UserRecord::parse(header, &bytes, order, 100).unwrap();
         let UserRecord::HeaderFeature(section) = parsed else { panic!("{parsed:?}") };
         assert_eq!((section.feature, section.offset()), (Feature::TOTAL_MEM, 116));
-        assert!(matches!(section.data(), Ok(crate::FeatureData::TotalMemory(5))));
+        assert!(matches!(section.data(), Ok(crate::feature::FeatureData::TotalMemory(5))));
         let (header, bytes) = record(kind::HEADER_BUILD_ID, order, |put| {
             put.u32(7).bytes(&[9; 20]).bytes(&[20, 0, 0, 0]).text(b"/bin/sh", 8)
         });

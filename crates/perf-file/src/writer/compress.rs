@@ -11,9 +11,9 @@ use zstd_safe::{CCtx, compress_bound, get_error_name};
 
 use super::Features;
 use super::output::Output;
+use crate::error::{Error, Reason, Result};
 use crate::feature::{Compression, FeatureData};
 use crate::format::{COMPRESSION_ZSTD, Feature, record_type};
-use crate::{Error, Reason, Result};
 
 /// Bytes of records in one `COMPRESSED` record. Even if they cannot be compressed, the frame fits into
 /// the 16 bits of the record's length.

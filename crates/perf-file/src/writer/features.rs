@@ -6,11 +6,12 @@ use std::mem::discriminant;
 use perf_abi::{Attr, RecordType};
 use zerocopy::IntoBytes;
 
+use crate::attr::FileAttr;
 use crate::encoder::Encoder;
 use crate::feature::{EventDesc, FeatureData, FeatureSection};
 use crate::format::{Feature, FeatureSet};
 use crate::list::Write as _;
-use crate::{ByteOrder, FileAttr};
+use crate::order::ByteOrder;
 
 /// An event of a recording: its attr, its name, and the ids of all its file descriptors (one for each
 /// CPU or thread).

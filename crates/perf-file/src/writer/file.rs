@@ -8,8 +8,9 @@ use super::features::attr_size;
 use super::output::Output;
 use super::{Features, Mode, RecordedEvent, Writer};
 use crate::attr::push as push_attr;
+use crate::error::{Error, Reason, Result};
 use crate::format::{FeatureSet, MAGIC, RawFileHeader, Section};
-use crate::{ByteOrder, Error, Reason, Result};
+use crate::order::ByteOrder;
 
 /// Writes bytes at an offset from the start, over those that are there.
 pub(super) type Rewrite<W> = fn(&mut W, u64, &[u8]) -> io::Result<()>;

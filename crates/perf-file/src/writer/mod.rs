@@ -17,8 +17,8 @@ use zerocopy::IntoBytes;
 pub use features::{Features, RecordedEvent};
 pub use inventory::Inventory;
 
+use crate::error::{Error, Reason, Result};
 use crate::format::{FeatureSet, RawFileHeader, record_type};
-use crate::{Error, Reason, Result};
 use compress::Compressor;
 use features::attr_size;
 use output::Output;

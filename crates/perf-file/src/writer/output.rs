@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use crate::{Error, Reason, Result};
+use crate::error::{Error, Reason, Result};
 
 /// Small writes that are collected, in bytes. Larger ones go straight to the file.
 const BUFFER: usize = 64 << 10;

@@ -9,8 +9,9 @@ use super::features::attr_size;
 use super::output::Output;
 use super::{Features, Mode, RecordedEvent, Writer};
 use crate::attr::push as push_attr;
+use crate::error::{Error, Reason, Result};
 use crate::format::{Feature, FeatureSet, MAGIC, RawPipeHeader, record_type};
-use crate::{ByteOrder, Error, Reason, Result};
+use crate::order::ByteOrder;
 
 /// The value of an `EVENT_UPDATE` is the name of the event.
 const UPDATE_NAME: u64 = 2;

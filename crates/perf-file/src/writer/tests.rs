@@ -5,8 +5,10 @@ use perf_decode::Record;
 
 use super::*;
 use crate::feature::{BuildId, FeatureData, SampleTime};
+use crate::file::PerfData;
 use crate::format::{Feature, MAGIC, RawPipeHeader};
-use crate::{PerfData, Reader, UserRecord};
+use crate::read::Reader;
+use crate::record::UserRecord;
 
 fn events() -> [RecordedEvent; 2] {
     let event = |event, name| RecordedEvent::new(Attr::software(event), name);

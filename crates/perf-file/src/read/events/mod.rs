@@ -5,7 +5,10 @@ use std::vec::Vec;
 use perf_abi::{Attr, RecordType};
 use perf_decode::{Error, RawRecord, Result, SampleLayout};
 
-use crate::{FeatureData, FeatureSection, FileAttr, Reason, swap};
+use crate::attr::FileAttr;
+use crate::error::Reason;
+use crate::feature::{FeatureData, FeatureSection};
+use crate::swap;
 
 mod index;
 
@@ -115,24 +118,24 @@ impl FileEvents {
     }
 
     /// Checks the bytes of all attrs before they are read. [`add`](Self::add) checks their number.
-    pub(super) fn check_len(bytes: u64) -> crate::Result<()> {
+    pub(super) fn check_len(bytes: u64) -> crate::error::Result<()> {
         check_limit("bytes of the attrs", bytes, Self::MAX_ATTR_BYTES)
     }
 
     /// Checks the number of further ids before they are read from a file of `file_len` bytes. The sections
     /// of a malformed file can overlap, and then have more than the file.
-    pub(super) fn check_ids(&self, more: u64, file_len: u64) -> crate::Result<()> {
+    pub(super) fn check_ids(&self, more: u64, file_len: u64) -> crate::error::Result<()> {
         let all = self.ids.saturating_add(more);
         let needed = all.saturating_mul(8);
         if needed > file_len {
             let reason = Reason::Truncated { what: "ids of all events", needed, available: file_len };
-            return Err(crate::Error::of_file(reason));
+            return Err(crate::error::Error::of_file(reason));
         }
         check_limit("ids of all events", all, Self::MAX_IDS as u64)
     }
 
     /// Adds an event.
-    pub(super) fn add(&mut self, attr: &FileAttr<'_>) -> crate::Result<()> {
+    pub(super) fn add(&mut self, attr: &FileAttr<'_>) -> crate::error::Result<()> {
         let ids = self.ids + attr.ids().len() as u64;
         check_limit("events", self.all.len() as u64 + 1, Self::MAX as u64)?;
         check_limit("ids of all events", ids, Self::MAX_IDS as u64)?;
@@ -184,8 +187,12 @@ impl FileEvents {
     }
 }
 
-fn check_limit(what: &'static str, found: u64, limit: u64) -> crate::Result<()> {
-    if found <= limit { Ok(()) } else { Err(crate::Error::of_file(Reason::Limit { what, found, limit })) }
+fn check_limit(what: &'static str, found: u64, limit: u64) -> crate::error::Result<()> {
+    if found <= limit {
+        Ok(())
+    } else {
+        Err(crate::error::Error::of_file(Reason::Limit { what, found, limit }))
+    }
 }
 
 #[cfg(test)]

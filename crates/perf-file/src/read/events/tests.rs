@@ -5,7 +5,8 @@ use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
 use zerocopy::IntoBytes;
 
 use crate::bytes::Bytes;
-use crate::{ByteOrder, List};
+use crate::list::List;
+use crate::order::ByteOrder;
 
 /// Returns the events with these fields and ids.
 fn events(all: &[(SampleType, &[u64])]) -> FileEvents {

@@ -88,6 +88,8 @@ mod generations;
 mod name;
 mod space;
 mod stack;
+#[cfg(feature = "files")]
+mod system;
 
 #[cfg(any(feature = "names", feature = "unwind"))]
 pub use caught::is_panic_caught;

@@ -18,6 +18,7 @@ use super::headers::{DebugLink, Headers, Segment, in_notes};
 #[cfg(feature = "names")]
 use super::section::Compression;
 use super::section::{MAX_SECTION, Section, SectionBytes};
+use crate::system::System;
 use crate::{BuildId, Mapping};
 
 /// Largest page size of programs on x86-64 and arm64.
@@ -484,7 +485,7 @@ impl Place {
 /// Returns the build id of the kernel that runs, from `/sys/kernel/notes`: a recording with the same one is of the same
 /// kernel, of this boot or another. `None` if the file cannot be read or has no build id.
 pub fn kernel_build_id() -> Option<BuildId> {
-    let bytes = std::fs::read("/sys/kernel/notes").ok()?;
+    let bytes = System::new().kernel_notes().ok()?;
     let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
     in_notes(NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, &bytes).ok()?, endian)
 }

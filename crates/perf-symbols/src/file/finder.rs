@@ -3,13 +3,13 @@
 #[cfg(feature = "names")]
 use std::ffi::OsStr;
 #[cfg(feature = "names")]
+use std::fs::File;
+#[cfg(feature = "names")]
 use std::fs::Metadata;
-use std::fs::{self, File};
 #[cfg(feature = "names")]
 use std::io;
 #[cfg(feature = "names")]
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -20,6 +20,7 @@ use super::elf::ObjectFile;
 use super::foreign::{self, LastLink};
 use super::not_found::NotFound;
 use super::search::Search;
+use crate::system::System;
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
 /// Finds the files of mappings, and rejects files that differ from what was mapped.
@@ -45,6 +46,7 @@ use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 /// ```
 #[derive(Clone, Debug)]
 pub struct FileFinder {
+    pub(super) system: System,
     pub(super) is_local: bool,
     pub(super) symfs: Option<PathBuf>,
     pub(super) build_id_caches: Vec<PathBuf>,
@@ -148,6 +150,7 @@ impl FileFinder {
         let debuginfod =
             variable("DEBUGINFOD_CACHE_PATH").or(cache.map(|cache| cache.join("debuginfod_client")));
         Self {
+            system: System::new(),
             is_local: true,
             symfs: None,
             build_id_caches: in_home(".debug").into_iter().collect(),
@@ -216,6 +219,12 @@ impl FileFinder {
         self
     }
 
+    /// Returns the files of `/proc` and `/sys`.
+    #[cfg(feature = "names")]
+    pub(crate) fn system(&self) -> &System {
+        &self.system
+    }
+
     /// Returns true if the recording is of this machine since its last boot.
     pub fn is_local(&self) -> bool {
         self.is_local
@@ -266,8 +275,7 @@ impl FileFinder {
         match &self.symfs {
             Some(symfs) => foreign::open(&symfs.join(relative), LastLink::Refuse),
             None if self.is_local => {
-                let root = Path::new("/proc").join(pid.to_string()).join("root");
-                foreign::open_in_root(&root, relative, LastLink::Refuse)
+                foreign::open_in_root(&self.system.of_process(pid, "root"), relative, LastLink::Refuse)
                     .or_else(|_| foreign::open(path, LastLink::Refuse))
             }
             None => Err(io::ErrorKind::NotFound.into()),
@@ -315,7 +323,7 @@ impl FileFinder {
     /// Returns the link to the mapped file itself, which needs `CAP_CHECKPOINT_RESTORE`.
     pub(super) fn map_files(&self, pid: u32, mapping: &Mapping) -> Option<PathBuf> {
         let name = format!("{:x}-{:x}", mapping.start(), mapping.end());
-        self.is_local.then(|| Path::new("/proc").join(pid.to_string()).join("map_files").join(name))
+        self.is_local.then(|| self.system.of_process(pid, "map_files").join(name))
     }
 
     /// Returns the vdso of this process if the mapping is of the same one: 32-bit programs have another one, which can be as
@@ -324,16 +332,7 @@ impl FileFinder {
         if !self.is_local || mapping.is_below_4_gib() != cfg!(target_pointer_width = "32") {
             return None;
         }
-        let maps = fs::read_to_string("/proc/self/maps").ok()?;
-        let (range, _) = maps.lines().find(|line| line.ends_with("[vdso]"))?.split_once(' ')?;
-        let (start, end) = range.split_once('-')?;
-        let start = u64::from_str_radix(start, 16).ok()?;
-        let len = u64::from_str_radix(end, 16).ok()?.checked_sub(start)?;
-        if len != mapping.end() - mapping.start() {
-            return None;
-        }
-        let mut bytes = vec![0; len as usize];
-        File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, start).ok()?;
+        let bytes = self.system.own_vdso(mapping.end() - mapping.start())?;
         ObjectFile::from_memory("[vdso]", bytes.into()).ok()
     }
 }
@@ -348,6 +347,9 @@ pub(super) fn folder_and_name(id: BuildId) -> (PathBuf, String) {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "names")]
+    use std::fs;
+
     use super::*;
 
     #[cfg(feature = "names")]

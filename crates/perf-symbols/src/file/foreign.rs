@@ -6,11 +6,13 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+
+use crate::system::own_descriptor;
 
 /// What to do if the last component of a path is a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +64,7 @@ fn open_place(place: OwnedFd, again: impl FnOnce() -> io::Result<OwnedFd>) -> io
     let place = File::from(place);
     let expected = regular(&place)?;
     // The link leads to the file that was looked at, even if another one has its path by now.
-    let link = format!("/proc/self/fd/{}", place.as_raw_fd());
-    match File::open(link) {
+    match File::open(own_descriptor(&place)) {
         Ok(file) => Ok((file, expected)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = File::from(again()?);

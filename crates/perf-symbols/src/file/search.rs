@@ -37,8 +37,8 @@ impl<'a> Search<'a> {
         if !self.finder.is_local {
             return self.try_path(path.to_owned(), Evidence::BuildId);
         }
-        let process = Path::new("/proc").join(pid.to_string());
-        let root = process.join("root");
+        let system = &self.finder.system;
+        let root = system.of_process(pid, "root");
         let in_root = self.try_file(
             ObjectFile::open_in_root(root.clone(), relative),
             root.join(relative),
@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
         let in_root = in_root.map(here);
         // The kernel links to deleted and renamed files. The links may lead elsewhere by now, if
         // the process id or the addresses were reused.
-        let links = self.finder.map_files(pid, mapping).into_iter().chain([process.join("exe")]);
+        let links = self.finder.map_files(pid, mapping).into_iter().chain([system.of_process(pid, "exe")]);
         // Skip silently if this user may not follow them.
         let mut links = links.filter(|link| link.metadata().is_ok());
         let found = in_root.or_else(|| links.find_map(|path| self.try_path(path, Evidence::Inode)));

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::elf::rank;
+use crate::system::System;
 
 /// Maximum number of bytes to read. The list of a kernel with all modules has about 20 MB.
 const MAX_LEN: u64 = 256 << 20;
@@ -89,11 +90,12 @@ impl Kallsyms {
     /// [`KallsymsError`], [`Hidden`](KallsymsError::Hidden) if the permission to see addresses is
     /// missing.
     pub fn of_this_kernel() -> Result<Self, KallsymsError> {
-        Self::read(Path::new("/proc/kallsyms")).map_err(|error| match error {
-            KallsymsError::Hidden { .. } => {
-                let limit = std::fs::read_to_string("/proc/sys/kernel/kptr_restrict").ok();
-                KallsymsError::Hidden { kptr_restrict: limit.and_then(|limit| limit.trim().parse().ok()) }
-            }
+        Self::of_system(&System::new())
+    }
+
+    pub(super) fn of_system(system: &System) -> Result<Self, KallsymsError> {
+        Self::read(&system.kallsyms()).map_err(|error| match error {
+            KallsymsError::Hidden { .. } => KallsymsError::Hidden { kptr_restrict: system.kptr_restrict() },
             error => error,
         })
     }

@@ -4,15 +4,15 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use super::Code;
 use super::query::Unnamed;
 use crate::file::foreign::{self, LastLink};
 use crate::space::ProcessMappings;
 use crate::space::map::RangeMap;
+use crate::system::System;
 use crate::{Mapping, ObjectKind};
 
 /// Maximum number of bytes to read. A JVM with 100 000 methods writes about 10 MB.
@@ -99,14 +99,14 @@ impl PerfMap {
 /// lie in the code of the process, because nobody else can know those addresses. `code` has the
 /// mappings of the process.
 pub(super) fn read_if_new(
+    system: &System,
     pid: u32,
     code: &ProcessMappings,
     known_len: Option<u64>,
 ) -> Result<Option<(u64, PerfMap)>, Unnamed> {
-    let process = Process::read(pid);
-    let root = PathBuf::from(format!("/proc/{pid}/root"));
+    let process = system.process(pid);
     let in_root = foreign::open_in_root(
-        &root,
+        &system.of_process(pid, "root"),
         Path::new(&format!("tmp/perf-{}.map", process.own_id.unwrap_or(pid))),
         LastLink::Refuse,
     );
@@ -144,11 +144,12 @@ const MAX_CANDIDATE_LEN: u64 = 16 << 20;
 /// Returns an error if several maps with different functions match, because any of them may be the
 /// right one.
 pub(super) fn read_of_ended_namespace(
+    system: &System,
     pid: u32,
     address: u64,
     code: &ProcessMappings,
 ) -> Result<Option<(u64, PerfMap)>, Unnamed> {
-    if Process::read(pid).user.is_some() {
+    if system.process(pid).is_alive() {
         return Ok(None);
     }
     let names = fs::read_dir("/tmp").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -216,55 +217,11 @@ fn is_runtime_code(mapping: &Mapping) -> bool {
     mapping.is_executable() && !matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso)
 }
 
-/// Returns true if the owner of a file may provide names for a process: the user of the process,
-/// this user, or root.
-pub(super) fn is_author_trusted(pid: u32, metadata: &Metadata) -> bool {
-    Process::read(pid).is_author_trusted(metadata)
-}
-
 /// Tolerance for comparing file times with process start times, which have different granularities.
 const GRAIN: Duration = Duration::from_secs(2);
 
 fn is_older(metadata: &Metadata, began: SystemTime) -> bool {
     metadata.modified().is_ok_and(|written| written + GRAIN < began)
-}
-
-/// The facts that the kernel has of a process.
-struct Process {
-    /// Its user. `None` if it has ended.
-    user: Option<u32>,
-    /// Its id in its own namespace.
-    own_id: Option<u32>,
-    /// The earliest time at which it can have begun.
-    began: Option<SystemTime>,
-}
-
-impl Process {
-    fn read(pid: u32) -> Self {
-        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
-        let status = read("status");
-        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        let number = |word: Option<&str>| word.and_then(|word| word.parse().ok());
-        let booted = fs::read_to_string("/proc/stat").ok().and_then(|stat| {
-            let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;
-            UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-        });
-        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and
-        // parentheses.
-        let ticks =
-            read("stat").rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok());
-        Self {
-            user: number(field("Uid:").split_whitespace().next()),
-            own_id: number(field("NSpid:").split_whitespace().next_back()),
-            began: booted
-                .and_then(|booted| booted.checked_add(Duration::from_millis(ticks.unwrap_or(0_u64) * 10))),
-        }
-    }
-
-    fn is_author_trusted(&self, metadata: &Metadata) -> bool {
-        let owner = metadata.uid();
-        owner == 0 || owner == rustix::process::geteuid().as_raw() || Some(owner) == self.user
-    }
 }
 
 /// Parses a line that begins at offset `at` of the text.
@@ -333,7 +290,7 @@ mod tests {
         let path = PathBuf::from(format!("/tmp/perf-{pid}.map"));
         fs::write(&path, text).expect("a file");
         change(&path);
-        let found = read_if_new(pid, &code(pid), None);
+        let found = read_if_new(&System::new(), pid, &code(pid), None);
         let _ = fs::remove_file(&path);
         Ok(found?.map(|(_, map)| map.len()))
     }
@@ -341,7 +298,7 @@ mod tests {
     #[test]
     fn map_of_a_process_is_of_its_time_and_its_code() {
         let pid = std::process::id();
-        assert!(matches!(read_if_new(pid, &code(pid), None), Ok(None)));
+        assert!(matches!(read_if_new(&System::new(), pid, &code(pid), None), Ok(None)));
         assert_eq!(opened(pid, OWN, |_| {}), Ok(Some(2)));
         let set_time = |path: &Path, time| {
             let file = File::options().write(true).open(path).expect("the map");
@@ -387,14 +344,17 @@ mod tests {
         let path = PathBuf::from("/tmp/perf-4294967291.map");
         fs::write(&path, OWN).expect("a file");
         let found = [0x7f12_3456_0010, 0x7f12_3456_1000].map(|address| {
-            read_of_ended_namespace(ENDED, address, &code(ENDED)).is_ok_and(|map| map.is_some())
+            read_of_ended_namespace(&System::new(), ENDED, address, &code(ENDED))
+                .is_ok_and(|map| map.is_some())
         });
-        let of_living = read_of_ended_namespace(std::process::id(), 0x7f12_3456_0010, &code(ENDED));
+        let of_living =
+            read_of_ended_namespace(&System::new(), std::process::id(), 0x7f12_3456_0010, &code(ENDED));
         // Either of two maps with different names may be right; copies have the same names.
         let copy = PathBuf::from("/tmp/perf-4294967292.map");
         let with_copy = [OWN.to_owned(), OWN.replace(" f\n", " other\n")].map(|text| {
             fs::write(&copy, text).expect("a file");
-            read_of_ended_namespace(ENDED, 0x7f12_3456_0010, &code(ENDED)).map(|map| map.is_some())
+            read_of_ended_namespace(&System::new(), ENDED, 0x7f12_3456_0010, &code(ENDED))
+                .map(|map| map.is_some())
         });
         let _ = (fs::remove_file(&path), fs::remove_file(&copy));
         assert_eq!((found, of_living.map(|map| map.is_some())), ([true, false], Ok(false)));
@@ -405,7 +365,7 @@ mod tests {
     fn link_in_place_of_a_map_is_ignored() {
         let path = PathBuf::from("/tmp/perf-4294967290.map");
         std::os::unix::fs::symlink("/etc/passwd", &path).expect("a link");
-        let found = read_if_new(4_294_967_290, &code(1), None);
+        let found = read_if_new(&System::new(), 4_294_967_290, &code(1), None);
         let _ = fs::remove_file(&path);
         assert!(matches!(found, Ok(None)));
     }

@@ -332,7 +332,7 @@ impl Worker {
         let key = FileKey::without_id(pid, object);
         if self.fresh_jitdumps.insert(key.clone())
             && let Ok((file, metadata)) = self.finder.open_in_process(pid, object)
-            && is_jitdump_of(pid, object, &metadata, self.finder.is_local())
+            && is_jitdump_of(pid, object, &metadata, &self.finder)
         {
             if let Some(known) = self.jitdumps.get_mut(&key) {
                 // On an error, keep what was read before it.
@@ -357,10 +357,11 @@ impl Worker {
     }
 
     fn update_perf_map(&mut self, pid: u32, address: u64, code: &ProcessMappings) {
+        let system = self.finder.system();
         let known = self.perf_maps.get(&pid).map(|(len, _)| *len);
-        let found = match perf_map::read_if_new(pid, code, known) {
+        let found = match perf_map::read_if_new(system, pid, code, known) {
             Ok(None) if known.is_none() && !self.refused_maps.contains_key(&pid) => {
-                let found = perf_map::read_of_ended_namespace(pid, address, code);
+                let found = perf_map::read_of_ended_namespace(system, pid, address, code);
                 found.and_then(|found| found.ok_or(Unnamed::NoPerfMap)).map(Some)
             }
             found => found,
@@ -421,12 +422,12 @@ fn no_symbol(file: &FoundFile, address: u64) -> Unnamed {
 
 /// Returns true if the file is the one that the process mapped, not one of an earlier or later
 /// process with the same id.
-fn is_jitdump_of(pid: u32, object: &MappedObject, metadata: &Metadata, is_local: bool) -> bool {
+fn is_jitdump_of(pid: u32, object: &MappedObject, metadata: &Metadata, finder: &FileFinder) -> bool {
     match object.inode() {
-        Some(inode) if is_local => metadata.ino() == inode.inode,
+        Some(inode) if finder.is_local() => metadata.ino() == inode.inode,
         // A recording of another machine: the user has put its files here.
-        _ if !is_local => true,
-        None | Some(_) => perf_map::is_author_trusted(pid, metadata),
+        _ if !finder.is_local() => true,
+        None | Some(_) => finder.system().process(pid).is_author_trusted(metadata),
     }
 }
 
@@ -452,7 +453,7 @@ fn kallsyms(
     // The text address alone is no proof, because without KASLR all kernels begin at the same
     // address.
     if finder.is_local() && is_same_build != Some(false) {
-        match Kallsyms::of_this_kernel() {
+        match Kallsyms::of_system(finder.system()) {
             Ok(kallsyms) => match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
                 Some(0) => return Ok((kallsyms, 0)),
                 Some(moved) if is_same_build == Some(true) => return Ok((kallsyms, moved)),

@@ -67,7 +67,7 @@ impl System {
     }
 }
 
-impl<'a> Task<'a> {
+impl Task<'_> {
     /// Returns thread `tid` of this process.
     #[must_use]
     pub fn thread(&self, tid: u32) -> Self {

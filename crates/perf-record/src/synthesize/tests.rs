@@ -309,3 +309,19 @@ fn functions_of_programs_have_the_names_of_kallsyms() {
     synthesizer.bpf_programs([]);
     assert!(lines(&synthesizer).is_empty());
 }
+
+#[test]
+fn symbols_of_programs_are_read_on_in_the_file_of_the_kernel() {
+    let text =
+        "ffffffff81000000 T _text\nffffffff82000000 T _etext\nffffffffc0001000 t bpf_prog_0102_main\t[bpf]\n";
+    let tree = tree(&[("/proc/kallsyms", text)]);
+    let attr = attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::KSYMBOL);
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr);
+    synthesizer.kernel().unwrap();
+    synthesizer.clear_records();
+    // It takes the kernel long to write the file.
+    fs::remove_file(tree.system().path("/proc/kallsyms")).unwrap();
+    let function = LoadedFunction { address: 0xffff_ffff_c000_1000, len: 64 };
+    synthesizer.bpf_programs([LoadedProgram { functions: vec![function], ..LoadedProgram::default() }]);
+    assert_eq!(lines(&synthesizer), ["ksymbol ffffffffc0001000 64 bpf_prog_0102_main"]);
+}

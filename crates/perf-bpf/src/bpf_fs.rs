@@ -48,7 +48,8 @@ impl BpfFs {
 
     /// Returns the bpf file systems in the mount namespace of the calling thread.
     pub fn mounted(system: &System) -> Result<Vec<Self>, Error> {
-        Ok(mount_points(&system.read("/proc/thread-self/mounts")?).map(Self::at).collect())
+        let mounts = system.this_thread().mounts()?.into_iter();
+        Ok(mounts.filter(|mount| mount.kind == "bpf").map(|mount| Self::at(mount.path)).collect())
     }
 
     /// Returns the path of the directory.
@@ -97,35 +98,6 @@ impl Default for BpfFs {
     }
 }
 
-/// Returns the mount points of type `bpf` in the format of `proc_pid_mounts(5)`.
-fn mount_points(mounts: &str) -> impl Iterator<Item = PathBuf> + '_ {
-    mounts.lines().filter_map(|line| {
-        let mut fields = line.split(' ').skip(1);
-        let (place, kind) = (fields.next()?, fields.next()?);
-        (kind == "bpf").then(|| unescape(place).into())
-    })
-}
-
-/// Replaces the octal escapes of spaces and other separators, such as `\040`.
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('\\');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let code = part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match (code, part.get(3..)) {
-            (Some(code), Some(rest)) if code.is_ascii() => {
-                plain.push(char::from(code));
-                plain.push_str(rest);
-            }
-            _ => {
-                plain.push('\\');
-                plain.push_str(part);
-            }
-        }
-    }
-    plain
-}
-
 impl Error {
     /// Returns a closure for `map_err` after a system call of rustix on a path.
     pub(crate) fn path(call: &'static str, path: &Path) -> impl Fn(rustix::io::Errno) -> Self {
@@ -143,21 +115,15 @@ mod tests {
 
     #[test]
     fn mounts_of_type_bpf_are_found() {
-        let mounts = "sysfs /sys sysfs rw 0 0\n\
-                      bpf /sys/fs/bpf bpf rw,nosuid,mode=700 0 0\n\
+        let root = std::env::temp_dir().join(format!("pk_mounts_{}", std::process::id()));
+        std::fs::create_dir_all(root.join("proc/thread-self")).unwrap();
+        let mounts = "bpf /sys/fs/bpf bpf rw,nosuid,mode=700 0 0\n\
                       none /run/a\\040b bpf rw 0 0\n\
-                      short\n\n\
                       bpf /bpf tmpfs rw 0 0\n";
-        let found: Vec<_> = mount_points(mounts).collect();
-        assert_eq!(found, [Path::new("/sys/fs/bpf"), Path::new("/run/a b")]);
-    }
-
-    #[test]
-    fn malformed_escapes_are_kept() {
-        for text in ["a\\", "a\\04", "a\\9zz", "a\\777b", "\\é00"] {
-            assert_eq!(unescape(text), text);
-        }
-        assert_eq!(unescape("\\134\\011x"), "\\\tx");
+        std::fs::write(root.join("proc/thread-self/mounts"), mounts).unwrap();
+        let found = BpfFs::mounted(&System::at(&root)).unwrap();
+        std::fs::remove_dir_all(root).unwrap();
+        assert_eq!(found, [BpfFs::at("/sys/fs/bpf"), BpfFs::at("/run/a b")]);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use core::fmt;
 use core::str::FromStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use perf_ring::Errno;
+use perf_session::System;
 
 use crate::error::Error;
 use crate::link::Link;
@@ -33,9 +34,8 @@ impl ObjectKind {
 
     /// Checks that the descriptor of an object that was pinned to `pin` is of this kind.
     pub(crate) fn check_opened(self, fd: impl AsFd, pin: Option<&Path>) -> Result<(), Error> {
-        let path = format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd());
-        let target = rustix::fs::readlink(path.as_str(), Vec::new())
-            .map_err(Error::path("readlink", Path::new(&path)))?;
+        let path = own_descriptor(fd);
+        let target = rustix::fs::readlink(&path, Vec::new()).map_err(Error::path("readlink", &path))?;
         let target = target.to_string_lossy();
         if self.targets().contains(&&*target) {
             return Ok(());
@@ -51,6 +51,11 @@ impl ObjectKind {
             Self::Link => &["anon_inode:bpf_link", "anon_inode:bpf-link"],
         }
     }
+}
+
+/// Returns the link to an open file of this process.
+pub(crate) fn own_descriptor(fd: impl AsFd) -> PathBuf {
+    System::new().this_thread().path(&format!("fd/{}", fd.as_fd().as_raw_fd()))
 }
 
 /// `map`, `program` or `link`.

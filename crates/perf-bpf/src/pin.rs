@@ -1,7 +1,7 @@
 //! Pins: paths that keep objects alive.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
@@ -14,11 +14,10 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use crate::bpf_fs::BpfFs;
 use crate::error::Error;
 use crate::link::Link;
-use crate::object::ObjectKind;
+use crate::object::{ObjectKind, own_descriptor};
 use crate::privileges::BpfPrivileges;
 use crate::program::ProgramFd;
-use crate::syscall::MapFd;
-use crate::syscall::{obj_get, obj_pin};
+use crate::syscall::{MapFd, obj_get, obj_pin};
 
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {
@@ -287,23 +286,14 @@ impl<'p> PinPath<'p> {
     /// Returns a path of a name in the directory that the kernel resolves by the descriptor.
     /// `BPF_F_PATH_FD` would do the same, but only since Linux 6.5.
     fn through_descriptor(&self, name: &OsStr) -> Result<CString, Error> {
-        let mut path = OsString::from(self.descriptor());
-        path.push("/");
-        path.push(name);
-        CString::new(path.as_bytes())
+        let path = own_descriptor(&self.directory).join(name);
+        CString::new(path.as_os_str().as_bytes())
             .map_err(|_| Error::PinPath { path: self.path.into(), expected: "no NUL byte" })
-    }
-
-    /// Returns the path of the directory's descriptor.
-    fn descriptor(&self) -> String {
-        format!("/proc/thread-self/fd/{}", self.directory.as_raw_fd())
     }
 
     /// Checks after an `ENOENT` that it is about the pin, and not about `/proc`.
     fn check_proc(&self) -> Result<(), Error> {
-        let path = self.descriptor();
-        rustix::fs::readlink(path.as_str(), Vec::new())
-            .map(drop)
-            .map_err(Error::path("readlink", Path::new(&path)))
+        let path = own_descriptor(&self.directory);
+        rustix::fs::readlink(&path, Vec::new()).map(drop).map_err(Error::path("readlink", &path))
     }
 }

@@ -18,15 +18,12 @@ pub struct BpfPrivileges {
 const CAPABILITIES: [Capability; 3] = [Capability::BPF, Capability::PERFMON, Capability::SYS_ADMIN];
 
 impl BpfPrivileges {
-    /// The file of the sysctl. Since Linux 4.4.
-    pub const UNPRIVILEGED_BPF_DISABLED: &'static str = "/proc/sys/kernel/unprivileged_bpf_disabled";
-
     /// Reads the settings of the calling thread.
     pub fn read(system: &System) -> Self {
-        let sysctl = system.read(Self::UNPRIVILEGED_BPF_DISABLED).ok();
+        let sysctl = system.sysctl("kernel.unprivileged_bpf_disabled").ok();
         Self {
             thread: Privileges::read(system),
-            unprivileged_bpf_disabled: sysctl.and_then(|text| text.trim().parse().ok()),
+            unprivileged_bpf_disabled: sysctl.and_then(|text| text.parse().ok()),
         }
     }
 
@@ -41,7 +38,7 @@ impl BpfPrivileges {
     }
 
     /// Returns `kernel.unprivileged_bpf_disabled`: 0 permits some maps and programs to all users, 1 and 2
-    /// do not, and 1 stays until the next boot. `None` if it cannot be read.
+    /// do not, and 1 stays until the next boot. `None` if it cannot be read. Since Linux 4.4.
     #[doc(alias = "kernel.unprivileged_bpf_disabled")]
     pub fn unprivileged_bpf_disabled(&self) -> Option<u32> {
         self.unprivileged_bpf_disabled

@@ -40,10 +40,9 @@ impl ProcessMapInfo {
     /// [`Error::File`] if the process or descriptor does not exist or is not readable, and
     /// [`Error::FdInfo`] if it is no map.
     pub fn read(system: &System, pid: u32, fd: u32) -> Result<Self, Error> {
-        let path = format!("/proc/{pid}/fdinfo/{fd}");
-        let text = system.read(&path)?;
+        let (path, text) = system.task(pid).fd_info(fd)?;
         Self::parse(&text).map_err(|(field, found)| Error::FdInfo {
-            path: system.path(path).into(),
+            path: path.into(),
             field,
             found: found.map(Into::into),
         })

@@ -4,6 +4,7 @@ use core::fmt;
 
 use perf_ring::Errno;
 use perf_ring::abi::bpf::BpfCmd;
+use perf_session::Mount;
 
 use super::Error;
 use crate::map_spec::Difference;
@@ -62,8 +63,8 @@ impl fmt::Display for Error {
             Self::File(error) => error.fmt(f),
             Self::Path { call, path, errno } => {
                 write!(f, "{call} {}: {errno}", path.display())?;
-                let needs_proc = *errno == Errno::ENOENT && path.starts_with("/proc");
-                write_hint(f, needs_proc.then_some("mount it: mount -t proc proc /proc"))
+                let needs_proc = *errno == Errno::ENOENT && path.starts_with(Mount::PROC.path());
+                if needs_proc { write!(f, ": mount it: {}", Mount::PROC) } else { Ok(()) }
             }
             Self::Pin { command, path, errno, privilege } => {
                 write!(f, "BPF_{command} {}: {errno}", path.display())?;

@@ -18,10 +18,9 @@ pub(super) struct Fact {
 /// Reads the settings. A value that cannot be read is the reason.
 pub(super) fn read(system: &System) -> Vec<Fact> {
     let privileges = Privileges::read(system);
-    let line = |path: &str| system.read(path).map(|text| text.trim().to_owned());
     let mut facts = Vec::from_iter(not_mounted(system).map(|value| Fact { name: "mounts", value }));
     facts.extend([
-        fact("kernel", line("/proc/sys/kernel/osrelease")),
+        fact("kernel", system.sysctl("kernel.osrelease")),
         fact("perf_event_paranoid", privileges.paranoid().map(paranoid)),
         fact("capabilities", privileges.effective().map(|_| capabilities(&privileges))),
         fact(
@@ -37,7 +36,7 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
         fact("CPUs online", CpuList::online(system)),
         fact("PMUs", Pmu::all_names(system).map(|names| names.join(", "))),
         fact("locked memory", MemlockLimit::read(system).map(|memory| locked_memory(&memory))),
-        fact("max_sample_rate", line("/proc/sys/kernel/perf_event_max_sample_rate")),
+        fact("max_sample_rate", system.sysctl("kernel.perf_event_max_sample_rate")),
         fact("max_stack", system.max_stack()),
     ]);
     facts

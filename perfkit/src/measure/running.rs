@@ -1,10 +1,10 @@
 //! The names and processes of what is observed while it runs.
 
 use std::io;
-use std::path::Path;
 
 use perf_abi::regs::Architecture;
 use perf_profile::{Collector, Resolver};
+use perf_session::System;
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
 /// Returns a resolver for samples of this machine, whose memory and open files have limits.
@@ -18,6 +18,5 @@ pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
 
 /// Forgets processes whose exit is among records that were lost.
 pub(crate) fn forget_dead(collector: &mut Collector) {
-    let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
-    collector.spaces_mut().retain_processes(is_alive);
+    collector.spaces_mut().retain_processes(|pid| System::new().task(pid).exists());
 }

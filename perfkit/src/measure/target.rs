@@ -1,14 +1,13 @@
 //! The tasks and CPUs that `record`, `stat` and `trace` observe.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use clap::Args;
-use perf_session::{CpuList, EventSetTarget};
+use perf_session::{CpuList, EventSetTarget, System};
 
-use crate::out::message::{of_file, shown};
+use crate::out::message::shown;
 
 /// The options by which the user names tasks and CPUs other than the command.
 #[derive(Args, Clone, Debug)]
@@ -159,32 +158,10 @@ pub(crate) fn describe_cgroups(names: &[OsString]) -> Option<String> {
 
 /// Opens the directory of a cgroup, by its full path or below a mount point.
 pub(crate) fn open_cgroup(name: &OsStr) -> io::Result<File> {
-    let path = Path::new(name);
-    let relative = path.strip_prefix("/").unwrap_or(path);
-    let mounts = cgroup_mounts(&fs::read_to_string("/proc/mounts").unwrap_or_default());
-    let full = mounts.iter().find(|mount| path.starts_with(mount)).map(|_| path.to_owned());
-    let below = mounts.iter().map(|mount| mount.join(relative));
-    let Some(directory) = full.into_iter().chain(below).find(|candidate| candidate.is_dir()) else {
-        let mounts: Vec<String> = mounts.iter().map(shown).collect();
-        let place = match mounts.len() {
-            0 => "no hierarchy for perf events is mounted".to_owned(),
-            _ => format!("there is no such directory below {}", mounts.join(" or ")),
-        };
-        return Err(io::Error::other(format!("cgroup {}: {place}", shown(path))));
-    };
-    File::open(&directory).map_err(|error| of_file(&directory, &error))
-}
-
-/// Returns the mount points of the hierarchies that may have the controller of perf events: of version 1 with the
-/// controller, and of version 2.
-fn cgroup_mounts(mounts: &str) -> Vec<PathBuf> {
-    let mount = |line: &str| {
-        let mut fields = line.split(' ').skip(1);
-        let (path, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
-        let is_first = kind == "cgroup" && options.split(',').any(|option| option == "perf_event");
-        (is_first || kind == "cgroup2").then(|| PathBuf::from(path))
-    };
-    mounts.lines().filter_map(mount).collect()
+    System::new().open_cgroup(name).map_err(|error| {
+        let error = io::Error::from(error);
+        io::Error::new(error.kind(), shown(error.to_string()))
+    })
 }
 
 fn process(text: &str) -> Result<u32, String> {
@@ -205,16 +182,6 @@ fn id(text: &str, kind: &str, advice: &str) -> Result<u32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hierarchies_with_perf_session_are_found() {
-        let mounts = "proc /proc proc rw 0 0\n\
-            cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
-            cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,perf_event 0 0\n\
-            cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-        let expected = ["/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"].map(PathBuf::from);
-        assert_eq!(cgroup_mounts(mounts), expected);
-    }
 
     #[test]
     fn id_is_a_positive_number() {

@@ -57,10 +57,8 @@ pub(crate) fn interrupts() -> Vec<i32> {
 }
 
 fn is_ignored(signal: i32) -> bool {
-    let status = System::new().read("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+    let status = System::new().this_process().status();
+    status.is_ok_and(|status| status.ignores(signal.unsigned_abs()))
 }
 
 /// Calls `f` in another thread for each [interrupt](interrupts) from now on, in place of its default action. A command that

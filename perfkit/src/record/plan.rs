@@ -282,8 +282,8 @@ fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usiz
 /// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
 /// too much time.
 pub(crate) fn frequency_limit(system: &System) -> u64 {
-    let limit = system.read("/proc/sys/kernel/perf_event_max_sample_rate").ok();
-    limit.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
+    let limit = system.sysctl("kernel.perf_event_max_sample_rate").ok();
+    limit.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
 }
 
 /// Returns the branches to record, with the option that asks for them.

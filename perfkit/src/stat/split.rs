@@ -1,7 +1,6 @@
 //! The parts of the target that have separate rows: CPUs, cores, packages, threads.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 
 use clap::Args;
@@ -163,6 +162,6 @@ pub(super) fn cpus_of(event: &EventCounts) -> CpuList {
 
 /// Returns the name of a thread, `?` if it has exited.
 fn comm(tid: u32) -> String {
-    let comm = fs::read(format!("/proc/{tid}/comm")).unwrap_or_else(|_| b"?".to_vec());
-    shown(String::from_utf8_lossy(&comm).trim_end_matches('\n'))
+    let comm = System::new().task(tid).comm();
+    shown(comm.map_or("?".into(), |comm| String::from_utf8_lossy(&comm).into_owned()))
 }

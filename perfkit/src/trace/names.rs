@@ -1,9 +1,9 @@
 //! The names of threads while they live, and of those that exited.
 
 use std::collections::HashMap;
-use std::fs;
 
 use perf_decode::{Layout, Record};
+use perf_session::System;
 
 use crate::out::message::shown;
 
@@ -53,7 +53,7 @@ fn of_proc(tid: u32) -> String {
     if tid == 0 {
         return "swapper".to_owned();
     }
-    match fs::read(format!("/proc/{tid}/comm")) {
+    match System::new().task(tid).comm() {
         Ok(name) => shown(String::from_utf8_lossy(name.trim_ascii_end()).as_ref()),
         Err(_) => format!(":{}", tid.cast_signed()),
     }

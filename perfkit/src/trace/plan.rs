@@ -5,8 +5,8 @@ use std::io;
 
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{
-    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Glob, SyscallTracepoints, System,
-    Tracefs, Tracepoint,
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Glob, Privileges,
+    SyscallTracepoints, System, Tracefs, Tracepoint,
 };
 use perf_tracepoint::SyscallTable;
 
@@ -16,9 +16,6 @@ use crate::out::message::shown;
 
 /// Data pages of a ring: 2 MiB with pages of 4 KiB, for bursts of 20000 calls.
 const RING_PAGES: usize = 512;
-
-/// The inode of the first namespace of process ids, `PROC_PID_INIT_INO` of the kernel.
-const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 
 /// The fields of all samples.
 const FIELDS: SampleType =
@@ -95,8 +92,7 @@ impl Plan {
     /// Leaves out the calls of this program, which would print a line for each line that it prints.
     fn exclude_own(&mut self, system: &System) {
         // The filter compares ids of the first namespace. Elsewhere they are left out when they are read.
-        let namespace = system.path("/proc/self/ns/pid").read_link();
-        if namespace.is_ok_and(|name| name.as_os_str() == FIRST_PID_NAMESPACE) {
+        if Privileges::read(system).in_initial_pid_namespace().is_ok_and(|is_initial| is_initial) {
             let own = format!("common_pid != {}", std::process::id());
             // Without the event of side-band records.
             for filter in self.filters.iter_mut().skip(1) {

@@ -54,6 +54,8 @@
 //! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`], [`tracepoint`] |
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string; names in programs need the feature `symbols` |
+//! | read what runs already: names, threads, mappings, mounts, symbols of the kernel | [`System::task`]: [`Task`]; [`System::kallsyms`] |
+//! | find the directory of a cgroup | [`System::open_cgroup`] |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | open more events than the soft limit of descriptors permits | [`DescriptorLimit::raise`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |

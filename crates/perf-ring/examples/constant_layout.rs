@@ -18,7 +18,8 @@ impl ConstantLayout for CpuClock {
 }
 // ANCHOR_END: layout
 
-/// Samples the calling thread during `work`. Returns the times, in ns of the event's clock, and the addresses.
+/// Samples the calling thread during `work`. Returns the times, in ns of the event's clock, and the
+/// addresses.
 pub(crate) fn sample(work: impl FnOnce()) -> Result<Vec<(u64, u64)>, Box<dyn std::error::Error>> {
     let event = Event::open(&ATTR, Target::calling_thread())?;
     let mut ring = Ring::map_bytes(event, 64 << 10)?;

@@ -24,7 +24,7 @@ impl Reader {
         Ok(Self { ring, layout: SampleLayout::new(&attr) })
     }
 
-    /// Returns the next record, or `None` if there are no unread records.
+    /// Returns the next record, or `None` if no record is unread.
     ///
     /// The kernel cannot overwrite the record before the next call.
     pub(crate) fn read(&mut self) -> perf_ring::Result<Option<Record<'_>>> {

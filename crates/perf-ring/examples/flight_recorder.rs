@@ -13,7 +13,7 @@ use perf_ring::{
     Attr, AttrFlags, Event, Record, SampleLayout, SampleType, SnapshotRing, Software, Target, on_each_cpu,
 };
 
-/// A context switch.
+/// A switch from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
     /// ns of the kernel's clock.

@@ -1,9 +1,11 @@
-//! One thread makes system calls as fast as it can, each a record. Another reads them too slowly from a
-//! ring that is too small. At the end, every call must have been delivered or counted as lost.
+//! One thread makes system calls as fast as it can, each a record. Another reads them too slowly
+//! from a ring that is too small. At the end, every call must have been delivered or counted as
+//! lost.
 //!
 //! Usage: `soak [SECONDS [PAGES]]`, 10 seconds and 1 page by default.
 //!
-//! Needs a tracefs, the permission to read it, and Linux 6.0, which counts the losses of each event.
+//! Needs a tracefs, the permission to read it, and Linux 6.0, which counts the losses of each
+//! event.
 
 use std::error::Error;
 use std::fmt;

@@ -1,11 +1,11 @@
-//! Threads make system calls as fast as they can. Three tracepoints of each CPU write into one ring, and a
-//! reader that pauses at random reads all rings as one stream. At the end, every call must have been
-//! delivered in order or counted as lost.
+//! Threads make system calls as fast as they can. Three tracepoints of each CPU write into one
+//! ring, and a reader that pauses at random reads all rings as one stream. At the end, every call
+//! must have been delivered in order or counted as lost.
 //!
 //! Usage: `sorted_soak [SECONDS [PAGES]]`, 10 seconds and 16 pages by default.
 //!
-//! Needs a tracefs, the permission to watch whole CPUs, and Linux 6.0, which counts the losses of each
-//! event.
+//! Needs a tracefs, the permission to watch whole CPUs, and Linux 6.0, which counts the losses of
+//! each event.
 
 use std::error::Error;
 use std::fmt;
@@ -33,7 +33,7 @@ pub(crate) struct Outcome {
     pub(crate) lost: u64,
     /// Records that were delivered after one with a later time.
     pub(crate) out_of_order: u64,
-    /// Those of them that the drain counted.
+    /// The late records that the drain counted.
     pub(crate) late: u64,
     /// Events whose calls are not the delivered and the lost ones.
     pub(crate) inexact: u64,
@@ -42,7 +42,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns whether each call was delivered or lost, and all deliveries out of order were counted.
+    /// Returns whether each call was delivered or lost, and all deliveries out of order were
+    /// counted.
     pub(crate) fn is_exact(&self) -> bool {
         let Self { counted, delivered, lost, .. } = self;
         self.inexact == 0 && *counted == delivered + lost && self.out_of_order == self.late
@@ -86,7 +87,7 @@ pub(crate) fn run(time: Duration, pages: usize) -> Result<Outcome, Box<dyn Error
     reader.finish(&set)
 }
 
-/// Opens three tracepoints on each CPU, the first of which owns the CPU's ring.
+/// Opens three tracepoints on each CPU. The first one owns the CPU's ring.
 fn open(pages: usize) -> Result<RingSet<u32>, Box<dyn Error>> {
     let mut set = RingSet::new()?;
     for attr in TRACEPOINTS.map(attr) {
@@ -116,7 +117,7 @@ fn attr(name: &str) -> Result<Attr, String> {
         .with_flags(AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL))
 }
 
-/// Counts what is delivered.
+/// Counts the delivered records.
 struct Reader {
     outcome: Outcome,
     latest: u64,

@@ -1,9 +1,9 @@
 //! Counts the events of a program from its `exec` to its exit, with all its children, as
 //! `perf stat` does.
 //!
-//! The events are opened for this thread, disabled. A child inherits them, and its `exec` enables its
-//! copies only. The kernel adds the counts of the child to this thread's events when it exits. So the
-//! start is exact without a stopped child, and without `unsafe`.
+//! The events are opened for this thread, disabled. A child inherits them, and its `exec` enables
+//! its copies only. The kernel adds the counts of the child to this thread's events when it exits.
+//! So the start is exact without a stopped child, and without `unsafe`.
 //!
 //! Usage: `stat COMMAND [ARGUMENT...]`
 
@@ -17,7 +17,7 @@ const SOFTWARE: [Software; 3] = [Software::PAGE_FAULTS, Software::CONTEXT_SWITCH
 const HARDWARE: [Hardware; 4] =
     [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::BRANCH_INSTRUCTIONS, Hardware::BRANCH_MISSES];
 
-/// Opens the events as a group: without hardware events if this machine has none, and without the
+/// Opens the events as a group, without hardware events if this machine lacks them, and without the
 /// kernel if that is not permitted.
 fn open() -> Result<Group, perf_ring::Error> {
     let user = AttrFlags::EXCLUDE_KERNEL;

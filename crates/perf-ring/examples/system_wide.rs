@@ -1,8 +1,8 @@
-//! Samples all CPUs and prints which threads ran, faulted and switched, from one stream of records in
-//! the order of time.
+//! Samples all CPUs and prints which threads ran, faulted and switched, from one stream of records
+//! in time order.
 //!
-//! Each online CPU has one ring, into which three events write. The records of all rings are read by
-//! `RingSet::drain_sorted`.
+//! Each online CPU has one ring, into which three events write. `RingSet::drain_sorted` reads the
+//! records of all rings.
 //!
 //! Usage: `system_wide [MILLISECONDS]`, 1000 by default. Needs root, `CAP_PERFMON`, or
 //! `perf_event_paranoid` of at most 0.

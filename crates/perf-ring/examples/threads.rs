@@ -1,8 +1,8 @@
 //! Samples the threads of a process, with those that it starts later, until it exits.
 //!
-//! The kernel maps no ring for an inherited event on any CPU. So each thread has an event for each CPU,
-//! and the events of one CPU share a ring. A thread that starts while the threads are listed may be
-//! missed.
+//! The kernel maps no ring for an inherited event on any CPU. So each thread has an event for each
+//! CPU, and the events of one CPU share a ring. A thread that starts while the threads are listed
+//! may be missed.
 //!
 //! Usage: `threads PID [MILLISECONDS]`, without a limit by default. A process of another user needs
 //! `CAP_PERFMON`.
@@ -18,7 +18,7 @@ use perf_ring::{
     on_each_cpu,
 };
 
-/// A watched thread.
+/// A thread with an event of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
     /// Samples of 1 ms on a CPU each.

@@ -42,14 +42,15 @@ async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
     }
 }
 
-/// A watched thread.
+/// A thread that sleeps, and whose context switches are sampled.
 struct Sleeper {
     ring: Ring,
     start: Sender<()>,
     thread: JoinHandle<()>,
 }
 
-/// Starts a thread that maps a ring of its context switches, and sleeps `naps` times after the start.
+/// Starts a thread that maps a ring of its context switches, and sleeps `naps` times after the
+/// start.
 fn spawn(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
     let attr = Attr::software(Software::CONTEXT_SWITCHES)
         .with_period(1)
@@ -66,7 +67,8 @@ fn spawn(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
     Ok(Sleeper { ring: ring.recv()??, start, thread })
 }
 
-/// Watches `threads` threads, each of which sleeps `naps` times, and returns the samples of each.
+/// Watches `threads` threads, each of which sleeps `naps` times, and returns their numbers of
+/// samples.
 pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error>> {
     let (mut rings, mut running) = (Vec::new(), Vec::new());
     for _ in 0..threads {

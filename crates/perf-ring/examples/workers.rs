@@ -1,7 +1,7 @@
 //! A profiler inside a program: worker threads join it with a ring each, and leave it or exit.
 //!
-//! A thread opens the event of itself, which needs no permission. Another thread reads all rings from
-//! time to time and waits for none.
+//! A thread opens the event of itself, which needs no permission. Another thread reads all rings
+//! from time to time and waits for none.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,5 +1,4 @@
-//! Tables for the port of a program from another crate. They list its items and those of this
-//! crate.
+//! Migration tables: the items of another crate and their counterparts here.
 //!
 //! | from | page |
 //! |---|---|
@@ -8,8 +7,8 @@
 //! | `perf-event-data`, `linux-perf-event-reader` | [`perf_event_data`] |
 //! | libbpf's perf buffer, in C or as `libbpf-rs` | [`libbpf_perf_buffer`] |
 //!
-//! The pages name the versions that they were written for. Their examples are compiled as tests of this
-//! crate, and their links are checked.
+//! Each page names the versions that it describes. The examples are compiled as tests, and the
+//! links are checked.
 
 // Only the links of the pages use these names.
 #[cfg(doc)]

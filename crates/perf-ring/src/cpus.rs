@@ -1,14 +1,16 @@
+//! Opening events on each online CPU.
+
 use perf_sys::{Errno, Error as SysError};
 
 use crate::error::{Error, Result};
 
-/// Opens something on each online CPU, typically an event with [`Target::cpu`](crate::Target::cpu), and returns it with
-/// the number of the CPU, in their order.
+/// Opens something on each online CPU, typically an event with [`Target::cpu`](crate::Target::cpu),
+/// and returns it with the number of the CPU, in their order.
 ///
-/// The errors of `perf_event_open` show which CPUs there are, so no file is read, and a CPU that goes
-/// offline meanwhile is left out as the others are. `open` is called for one number after the other from 0, until it
-/// fails with [`NoSuchCpu`](SysError::NoSuchCpu). A CPU for which it fails with `ENODEV` is left out: it is offline, or
-/// the event's PMU is not on it.
+/// The errors of `perf_event_open` show which CPUs exist, so no file is read, and a CPU that goes
+/// offline meanwhile is skipped like others. `open` is called with ascending numbers from 0 until
+/// it fails with [`NoSuchCpu`](SysError::NoSuchCpu). A CPU for which it fails with `ENODEV` is
+/// skipped: it is offline, or the event's PMU does not cover it.
 ///
 /// ```no_run
 /// use perf_ring::{Attr, Event, Ring, RingSet, Software, Target, on_each_cpu};
@@ -23,13 +25,14 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 ///
-/// A closure that opens and maps names its error: `Ok::<_, perf_ring::Error>(..)`. For a whole process, open
-/// `Target::calling_thread().on_cpu(cpu)` with [`AttrFlags::INHERIT`](crate::AttrFlags::INHERIT) before its threads start:
-/// an inherited event has a ring only on one CPU.
+/// A closure that opens and maps names its error: `Ok::<_, perf_ring::Error>(..)`. For a whole
+/// process, open `Target::calling_thread().on_cpu(cpu)` with
+/// [`AttrFlags::INHERIT`](crate::AttrFlags::INHERIT) before its threads start: an inherited event
+/// has a ring only on one CPU.
 ///
 /// # Errors
 ///
-/// The first other error of `open`, and the last one if there is no CPU for which it succeeds.
+/// The first other error of `open`, or the last one if it succeeds for no CPU.
 pub fn on_each_cpu<T, E: Into<Error>>(mut open: impl FnMut(u32) -> Result<T, E>) -> Result<Vec<(u32, T)>> {
     let mut opened = Vec::new();
     let mut offline = None;
@@ -53,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers as a kernel with CPUs 0 to 3, of which these are online.
+    /// Simulates a kernel with CPUs 0 to 3, of which these are online.
     fn kernel(online: &[u32]) -> impl FnMut(u32) -> Result<u32, SysError> {
         move |cpu| match cpu {
             0..4 if online.contains(&cpu) => Ok(cpu * 10),

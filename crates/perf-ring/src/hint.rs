@@ -16,8 +16,8 @@ const IOCTLS: &[Call] = &[];
 const OPENS: &[Call] = &[Call::PerfEventOpen, Call::Eventfd, Call::EpollCreate1];
 const PRCTLS: &[Call] = &[Call::PrctlEnable, Call::PrctlDisable];
 
-/// Returns the usual cause of an error of a system call, most likely first; `None` if no call failed, or no cause is
-/// known.
+/// Returns the usual cause of an error of a system call, most likely first; `None` if no call
+/// failed, or no cause is known.
 pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     match *error {
         Error::System { call, errno } => of_call(call, errno),

@@ -1,5 +1,5 @@
-//! Rings of Linux perf events as a tracer, profiler or BPF agent reads them: records in place, one wait for many rings,
-//! one stream in the order of time, and counts that scale and print.
+//! Rings of Linux perf events as a tracer, profiler or BPF agent reads them: records in place, one
+//! wait for many rings, one stream in time order, and counts that scale and print.
 //!
 //! Which part of a program is hot? Sample the calling thread and count the samples by address:
 //!
@@ -62,7 +62,7 @@
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
 //! | wait for records, end a wait | [`Ring::wait`], [`WaitResult`], [`Waker`] |
 //! | read many rings | [`RingSet`], with keys of your own or [pushed](RingSet::push): [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
-//! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
+//! | read many rings in time order | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
 //! | read one ring of a set record by record | [`RingSet::cursor`] |
 //! | test a reader without a kernel | `Ring::in_memory`, and `Ring::in_memory_at` for records that wrap, with the feature `testing` |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
@@ -74,30 +74,30 @@
 //! | map a ring and read its words alone | [`sys::DataRing`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
-//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
-//! CPUs as numbers. The page [`kernel_errata`] lists faults of real kernels, the behaviour of these crates and
-//! their tests.
+//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and
+//! the CPUs as numbers. The page [`kernel_errata`] lists faults of real kernels, the behaviour of
+//! these crates and their tests.
 //!
-//! # What is borrowed and what is copied
+//! # Borrowed and copied records
 //!
 //! | way to read | records are |
 //! |---|---|
 //! | [`Ring::batch`], [`Ring::next_record`], [`RingSet::drain_sorted`] | borrowed from the ring; one that wraps at its end is copied once |
-//! | the same, if a software event other than the clocks samples registers into the ring, or an event of it is [kept on exec](OpenOptions::keep_on_exec) | copied once when the ring is looked at, and borrowed from the copy |
+//! | the same, if a software event other than the clocks samples registers into the ring, or an event is [kept on exec](OpenOptions::keep_on_exec) | copied once per look at the ring, and borrowed from the copy |
 //! | [`Ring::copy_into`] | copied, and the ring is free at once |
 //! | [`SnapshotRing`], [`AuxSnapshot`] | copied while the kernel may write |
 //! | [`AuxArea`] | borrowed |
 //!
-//! No function lends bytes that another process can change: safe code cannot give another process the descriptor of an
-//! event ([`sys::BorrowedEvent`]), with which it could map the ring and release the records. This crate has no unsafe
-//! code: the mappings are those of [`sys`].
+//! No function lends bytes that another process can change: safe code cannot give another process
+//! the descriptor of an event ([`sys::BorrowedEvent`]), with which it could map the ring and
+//! release the records. This crate has no unsafe code: [`sys`] owns the mappings.
 //!
 //! # One dependency
 //!
-//! The types of the kernel's interface come from the crate `perf-abi`, here [`abi`]; the system calls from
-//! `perf-sys`, here [`sys`]; records are decoded by `perf-decode`, here [`decode`]. The names that most tracers need are
-//! also at the root. A function that returns this crate's [`Result`] may use `?` on all of them, and its error has the
-//! usual cause:
+//! The types of the kernel's interface come from the crate `perf-abi`, here [`abi`]; the system
+//! calls from `perf-sys`, here [`sys`]; records are decoded by `perf-decode`, here [`decode`]. The
+//! names that most tracers need are also at the root. A function that returns this crate's
+//! [`Result`] may use `?` on all of them, and its error has the usual cause:
 //!
 //! ```
 //! use perf_ring::{RawRecord, Record, SampleLayout};
@@ -111,7 +111,8 @@
 //! }
 //! ```
 //!
-//! The decoder and this crate may be imported by a glob, if the two errors are named with their crates:
+//! The decoder and this crate may be imported by a glob, if the two errors are named with their
+//! crates:
 //!
 //! ```
 //! use perf_ring::decode::*;
@@ -125,8 +126,9 @@
 //!
 //! # Until Ctrl-C
 //!
-//! A tracer of all CPUs that prints each program that is started, in the order of time, and at the end what it has lost.
-//! A handler of signals, here from the crate `signal-hook`, uses a [`Waker`], which ends the wait:
+//! A tracer of all CPUs that prints each program that is started, in the order of time, and at the
+//! end what it has lost. A handler of signals, here from the crate `signal-hook`, uses a [`Waker`],
+//! which ends the wait:
 //!
 //! ```no_run
 //! use std::thread;
@@ -255,7 +257,7 @@ pub use perf_sys::{BpfIds, Call, Errno, Event, OpenOptions, Target, TimeConversi
 pub use count::{Count, Group, GroupCount, RdpmcCounter, read_values};
 pub use cpus::on_each_cpu;
 pub use error::{Error, Refused, Report, Result};
-// For perf-bpf, whose rings are waited for in the same way.
+// For perf-bpf, which waits for its rings in the same way.
 #[doc(hidden)]
 pub use ring::poll_readable;
 pub use ring::{

@@ -47,8 +47,8 @@ fn is_permitted(target: Target<'_>) -> bool {
     open_or_skip(&Attr::software(Software::CPU_CLOCK).with_flags(flags), target).is_some()
 }
 
-/// Runs for this time on a CPU: on a busy machine that takes longer. The clock is read seldom, because the kernel is not
-/// sampled.
+/// Runs for this time on a CPU: on a busy machine that takes longer. The clock is read seldom,
+/// because the kernel is not sampled.
 fn spin(time: Duration) {
     let ran = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let end = ran() + time;
@@ -90,7 +90,8 @@ fn stream_of_all_cpus_has_every_event_in_order() {
     let caller = caller.join().unwrap();
     for event in [Software::CPU_CLOCK, Software::CONTEXT_SWITCHES, Software::PAGE_FAULTS] {
         let is_found = summary.samples.contains_key(&(event, caller));
-        // Another program on this machine may sample the same event, or run so often that rings overflow.
+        // Another program on this machine may sample the same event, or run so often that rings
+        // overflow.
         let is_hidden = summary.lost != 0 || (summary.unknown != 0 && event != Software::CPU_CLOCK);
         assert!(is_found || is_hidden, "{event} of {caller}");
     }

@@ -49,7 +49,8 @@ impl Foreign {
     }
 }
 
-/// Returns the first address of the mapping of a ring of one page that has been read from its start.
+/// Returns the first address of the mapping of a ring of one page that has been read from its
+/// start.
 fn base(ring: &mut Ring) -> *mut u8 {
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap().words().as_ptr();

@@ -1,5 +1,6 @@
-//! Descriptors (the limit, descriptor 0, leaks), locked memory, and the memory of many rings. These tests have their
-//! own process, whose limits they lower and whose memory they measure, and run one at a time.
+//! Descriptors (the limit, descriptor 0, leaks), locked memory, and the memory of many rings. These
+//! tests have their own process, whose limits they lower and whose memory they measure, and run one
+//! at a time.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 
@@ -131,7 +132,7 @@ fn descriptor_0_is_a_valid_leader_and_ring() {
     assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
 }
 
-/// Returns the number of samples of an event whose group leader and ring are those of descriptor 0.
+/// Returns the number of samples of an event that uses descriptor 0 as group leader and ring.
 fn samples_by_descriptor_0() -> Option<usize> {
     own(&switches())?;
     let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;

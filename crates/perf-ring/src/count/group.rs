@@ -1,3 +1,5 @@
+//! Groups: events that count together and are read together.
+
 use core::fmt;
 use core::iter::{FusedIterator, once};
 use std::sync::Arc;
@@ -50,19 +52,18 @@ struct Buffers {
 }
 
 impl Group {
-    /// `perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC)`—Opens a group leader and its
-    /// members, all with one target.
+    /// `perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC)`—Opens a group leader and
+    /// its members, all with one target.
     ///
-    /// Sets [`ReadFormat::GROUP`] in the leader's format, which applies to all events; the members' own
-    /// formats are not used. Clears [`DISABLED`](AttrFlags::DISABLED) in the members' attrs, so that
-    /// they count when the leader does. Set it in the leader's, or counting starts before the group is
-    /// complete.
+    /// Sets [`ReadFormat::GROUP`] in the leader's format, which applies to all events; the members'
+    /// own formats are not used. Clears [`DISABLED`](AttrFlags::DISABLED) in the members' attrs, so
+    /// that they count when the leader does. Set it in the leader's, or counting starts before the
+    /// group is complete.
     ///
     /// # Errors
     ///
-    /// Those of [`Event::open`]. The usual one is `EINVAL`, for more hardware events than the CPU
-    /// has counters, for hardware events of two PMUs, or for a pinned member.
-    ///
+    /// The errors of [`Event::open`]. The usual one is `EINVAL`, for more hardware events than the
+    /// CPU has counters, for hardware events of two PMUs, or for a pinned member.
     /// # References
     ///
     /// `perf_event_open(2)`, "Arguments".
@@ -131,9 +132,9 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`Ring::map`] for the leader and of [`Ring::redirect`] for the members: `EINVAL` if a
-    /// member differs from the leader in clock or in [`WRITE_BACKWARD`]. No member is redirected after
-    /// an error.
+    /// The errors of [`Ring::map`] for the leader and of [`Ring::redirect`] for the members:
+    /// `EINVAL` if a member differs from the leader in clock or in [`WRITE_BACKWARD`]. No member is
+    /// redirected after an error.
     ///
     /// [`IDENTIFIER`]: perf_abi::SampleType::IDENTIFIER
     /// [`SAMPLE_ID_ALL`]: AttrFlags::SAMPLE_ID_ALL
@@ -164,10 +165,11 @@ impl Group {
         (self.leader, self.members)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Enables the leader, and with it all members that were not
-    /// disabled separately.
-    // Not with PERF_IOC_FLAG_GROUP, which disables and enables each member: Linux 6.18 then schedules a
-    // member of another PMU than the leader's (TASK_CLOCK beside PAGE_FAULTS) only at the next switch.
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Enables the leader, and with it all members that were
+    /// not disabled separately.
+    // Not with PERF_IOC_FLAG_GROUP, which disables and enables each member. Linux 6.18 then
+    // schedules a member of another PMU than the leader's (such as TASK_CLOCK with PAGE_FAULTS)
+    // only at the next switch.
     pub fn enable(&self) -> Result<()> {
         Ok(self.leader.enable()?)
     }
@@ -177,8 +179,8 @@ impl Group {
         Ok(self.leader.disable()?)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP)`—Sets all counts to 0. The times are not
-    /// reset.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP)`—Sets all counts to 0. The times are
+    /// not reset.
     pub fn reset(&self) -> Result<()> {
         Ok(self.leader.reset_with(IocFlags::GROUP)?)
     }
@@ -188,7 +190,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`read_values`]; `ENOSPC` while the group has events that other code added,
+    /// The errors of [`read_values`]; `ENOSPC` while the group has events that other code added,
     /// `ECHILD` if copies were inherited before the group was complete.
     pub fn read(&mut self) -> Result<GroupCount<'_>> {
         let now = read_values(&self.leader, &mut self.buffers.now)?;
@@ -199,7 +201,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read) and [`enable`](Self::enable).
+    /// The errors of [`read`](Self::read) and [`enable`](Self::enable).
     #[doc(alias = "MeasureGroup")]
     pub fn measure<R>(&mut self, work: impl FnOnce() -> R) -> Result<(R, GroupCount<'_>)> {
         let Self { members, leader, buffers } = self;
@@ -214,8 +216,8 @@ impl Group {
 
 /// The counts of the events of a [`Group`](crate::Group), all read at the same moment.
 ///
-/// Prints one count a line: the value, aligned, the [event](Event#impl-Display-for-Event), and the fields of the
-/// read format.
+/// Prints one count a line: the value, aligned, the [event](Event#impl-Display-for-Event), and the
+/// fields of the read format.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupCount<'g> {
     now: ReadValues<'g>,
@@ -226,7 +228,7 @@ pub struct GroupCount<'g> {
 }
 
 impl<'g> GroupCount<'g> {
-    /// Iterates over the counts: the group leader's first, then those of the members in the order of
+    /// Iterates over the counts: the group leader's first, then the members' in the order of
     /// [`Group::open`](crate::Group::open). All have the same times.
     pub fn iter(&self) -> impl FusedIterator<Item = Count> + Clone + use<'g> {
         let Self { now, before, .. } = *self;

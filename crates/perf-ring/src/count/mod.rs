@@ -16,9 +16,9 @@ pub use rdpmc_counter::RdpmcCounter;
 
 /// The count of one event at one moment.
 ///
-/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; then the fields
-/// of the event's [`ReadFormat`]. A width aligns the value: `{count:>12}`. The name of the event is printed by
-/// the [`Event`] and by the [`GroupCount`].
+/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; then
+/// the fields of the event's [`ReadFormat`]. A width aligns the value: `{count:>12}`. The name of
+/// the event is printed by the [`Event`] and by the [`GroupCount`].
 ///
 /// ```
 /// use perf_decode::Scaled;
@@ -36,8 +36,8 @@ pub struct Count {
     pub value: u64,
     /// Time enabled in ns, with [`ReadFormat::TOTAL_TIME_ENABLED`].
     pub time_enabled: Option<u64>,
-    /// Time running in ns, with [`ReadFormat::TOTAL_TIME_RUNNING`]. Less than the time enabled if the
-    /// event was multiplexed.
+    /// Time running in ns, with [`ReadFormat::TOTAL_TIME_RUNNING`]. Less than the time enabled if
+    /// the event was multiplexed.
     pub time_running: Option<u64>,
     /// [`Event::id`], with [`ReadFormat::ID`].
     pub id: Option<u64>,
@@ -51,14 +51,15 @@ impl Count {
         Self { value, time_enabled: None, time_running: None, id: None, lost: None }
     }
 
-    /// Returns the count of one entry of `values`, which [`read_values`](crate::read_values) returns.
+    /// Returns the count of one entry of `values`, which [`read_values`](crate::read_values)
+    /// returns.
     pub fn from_entry(values: &ReadValues<'_>, entry: ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         Self { value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }
 
-    /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without both
-    /// times, returns the value unscaled.
+    /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without
+    /// both times, returns the value unscaled.
     pub fn scaled(&self) -> Scaled {
         match (self.time_enabled, self.time_running) {
             (Some(enabled), Some(running)) => Scaled::new(self.value, enabled, running),
@@ -79,11 +80,11 @@ impl Count {
     /// Returns the difference of two counts of one event, the count from `before` to `self`.
     ///
     /// Times and losses are in the difference only if both counts have them. A count by
-    /// [`RdpmcCounter::try_read`](crate::RdpmcCounter::try_read) and one by [`read`](Self::read) may differ in
-    /// that.
+    /// [`RdpmcCounter::try_read`](crate::RdpmcCounter::try_read) and one by [`read`](Self::read)
+    /// may differ in that.
     ///
-    /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts of
-    /// inherited copies that have exited.
+    /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts
+    /// of inherited copies that have exited.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let difference = |now: Option<u64>, before: Option<u64>| Some(now?.wrapping_sub(before?));
@@ -130,12 +131,12 @@ impl fmt::Display for Count {
 
 /// Reading.
 impl Count {
-    /// `read(fd, buf, len)`—Reads the count of `event`, with all fields of its [`ReadFormat`]. Does not
-    /// allocate.
+    /// `read(fd, buf, len)`—Reads the count of `event`, with all fields of its [`ReadFormat`]. Does
+    /// not allocate.
     ///
     /// # Errors
     ///
-    /// [`Error::GroupFormat`] if the format has [`GROUP`](ReadFormat::GROUP), and those of
+    /// [`Error::GroupFormat`] if the format has [`GROUP`](ReadFormat::GROUP), and the errors of
     /// [`read_values`].
     ///
     /// # References
@@ -155,9 +156,9 @@ impl Count {
     /// Enables `event`, runs `work`, disables the event, and returns the result of `work` and the
     /// count.
     ///
-    /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference, so an
-    /// event can measure many times, and value, times and losses are those of `work` alone. If `work`
-    /// panics, the event stays enabled.
+    /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference,
+    /// so an event can measure many times, and value, times and losses are of `work` alone. If
+    /// `work` panics, the event stays enabled.
     ///
     /// ```
     /// use perf_ring::{Attr, AttrFlags, Count, Event, Software, Target};
@@ -178,7 +179,7 @@ impl Count {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read) and of [`Event::enable`].
+    /// The errors of [`read`](Self::read) and of [`Event::enable`].
     #[doc(alias = "Measure")]
     pub fn measure<R>(event: &Event, work: impl FnOnce() -> R) -> Result<(R, Self)> {
         let before = Self::read(event)?;
@@ -189,14 +190,14 @@ impl Count {
     }
 }
 
-/// `read(fd, buf, 8 * n)`—Reads the count of `event`. With [`GROUP`](ReadFormat::GROUP), reads
-/// those of its whole group, the group leader first, through any of the group's events. `buf` must
+/// `read(fd, buf, 8 * n)`—Reads the count of `event`. With [`GROUP`](ReadFormat::GROUP), reads the
+/// counts of its whole group, the group leader first, through any of the group's events. `buf` must
 /// hold them all.
 ///
 /// # Errors
 ///
 /// [`Error::PinnedFailed`] for a pinned event that could not be scheduled, [`Error::ReadLength`] if
-/// the kernel's length is not that of the format, and `ENOSPC` if `buf` is shorter.
+/// the kernel returns a length that contradicts the format, and `ENOSPC` if `buf` is shorter.
 #[doc(alias = "ReadGroupCount")]
 pub fn read_values<'b>(event: &Event, buf: &'b mut [u64]) -> Result<ReadValues<'b>> {
     let len = event.read_raw(buf)?;

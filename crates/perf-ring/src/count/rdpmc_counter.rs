@@ -1,3 +1,5 @@
+//! Counters that are read without a system call.
+
 use perf_sys::abi::MmapCapabilities;
 use perf_sys::{CounterPage, Event, PageCount, TimeConversion};
 
@@ -35,9 +37,10 @@ impl<'e> RdpmcCounter<'e> {
     ///
     /// # Errors
     ///
-    /// [`NotSelfMonitoring`](perf_sys::Error::NotSelfMonitoring) unless the event was opened by this process for the
-    /// calling thread and without `INHERIT`, and [`System`](perf_sys::Error::System): `EINVAL` for an event whose ring
-    /// is mapped, `EBUSY` for one whose records go to another event's ring.
+    /// [`NotSelfMonitoring`](perf_sys::Error::NotSelfMonitoring) unless the event was opened by
+    /// this process for the calling thread and without `INHERIT`, and
+    /// [`System`](perf_sys::Error::System): `EINVAL` for an event whose ring is mapped, `EBUSY` for
+    /// one whose records go to another event's ring.
     #[doc(alias = "rdpmc")]
     pub fn map(event: &'e Event) -> Result<Self> {
         Ok(Self(CounterPage::map(event)?))
@@ -52,7 +55,7 @@ impl<'e> RdpmcCounter<'e> {
     ///
     /// # Errors
     ///
-    /// As [`Count::read`], and [`Forked`](perf_sys::Error::Forked).
+    /// The errors of [`Count::read`], and [`Forked`](perf_sys::Error::Forked).
     #[inline]
     pub fn read(&self) -> Result<Count> {
         if let Some(count) = self.try_read() {
@@ -62,7 +65,8 @@ impl<'e> RdpmcCounter<'e> {
         Count::read(self.0.event())
     }
 
-    /// Reads the event's count without a system call, as [`CounterPage::read`]; `None` if that is not possible now.
+    /// Reads the event's count without a system call, as [`CounterPage::read`]; `None` if that is
+    /// not possible now.
     ///
     /// The count has no id and no losses. It has both times where the kernel offers its clock. A
     /// [scaled](Count::scaled) value needs [`Count::read`] elsewhere.
@@ -78,8 +82,8 @@ impl<'e> RdpmcCounter<'e> {
         self.0.capabilities()
     }
 
-    /// Returns the conversion between the CPU's clock and the time of samples, if the kernel offers it
-    /// ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)); most virtual machines do not.
+    /// Returns the conversion between the CPU's clock and the time of samples, if the kernel offers
+    /// it ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)); most virtual machines do not.
     ///
     /// It is valid until the kernel changes the clock's offset or frequency.
     pub fn time_conversion(&self) -> Option<TimeConversion> {

@@ -1,3 +1,5 @@
+//! The error of this crate, and how it is found in others.
+
 use core::fmt;
 use std::io;
 
@@ -12,14 +14,17 @@ pub use refused::Refused;
 pub use report::Report;
 use report::chain;
 
-/// An error of a call of this crate: of a system call, of a decoder, or of the use of a ring or a count.
+/// An error of a call of this crate: of a system call, of a decoder, or of the use of a ring or a
+/// count.
 ///
-/// `Display` prints an error of a system call with its [usual cause](Self::hint); `perf_session::explain` finds the
-/// one of this event and machine. `Debug` prints the fields; a `main` that returns [`Report`](crate::Report) prints the text.
-/// [`source`] is always `None`, so that a chain of errors prints each text once.
+/// `Display` prints an error of a system call with its [usual cause](Self::hint);
+/// `perf_session::explain` finds the one of this event and machine. `Debug` prints the fields; a
+/// `main` that returns [`Report`](crate::Report) prints the text. [`source`] is always `None`, so
+/// that a chain of errors prints each text once.
 ///
-/// The functions of [`Event`](crate::Event) return [`sys::Error`](crate::sys::Error), which has no cause. `?` converts
-/// it in a function that returns this crate's [`Result`]. It can be compared with this one:
+/// The functions of [`Event`](crate::Event) return [`sys::Error`](crate::sys::Error), which has no
+/// cause. `?` converts it in a function that returns this crate's [`Result`]. It can be compared
+/// with this one:
 ///
 /// ```
 /// use perf_ring::{Attr, Errno, Event, Software, Target, sys};
@@ -31,8 +36,8 @@ use report::chain;
 /// assert_eq!(open().unwrap_err(), sys::Error::ThreadId { found: 0 });
 /// ```
 ///
-/// `?` converts it into a [`std::io::Error`] with the kind of the errno and the same text. The value
-/// is inside, and the second statement below returns the errno of such an error:
+/// `?` converts it into a [`std::io::Error`] with the kind of the errno and the same text. The
+/// value is inside, and the second statement below returns the errno of such an error:
 ///
 /// ```
 /// use std::io;
@@ -60,8 +65,8 @@ use report::chain;
 pub enum Error {
     /// A system call failed, or `perf-sys` refused its arguments or its mapping.
     Sys(perf_sys::Error),
-    /// A record could not be framed, in [`Ring::next_record`](crate::Ring::next_record), or decoded: `?` makes it of an
-    /// error of the decoder.
+    /// A record could not be framed, in [`Ring::next_record`](crate::Ring::next_record), or
+    /// decoded: `?` makes it of an error of the decoder.
     Decode(Framing),
     /// A pinned event could not be scheduled on its PMU and no longer counts, so read returned 0
     /// bytes. Enabling the event retries.
@@ -122,15 +127,18 @@ impl Error {
         }
     }
 
-    /// Returns the usual cause of the errno from this call, most likely first, if a system call failed.
+    /// Returns the usual cause of the errno from this call, most likely first, if a system call
+    /// failed.
     pub fn hint(&self) -> Option<&'static str> {
         self.sys().and_then(hint)
     }
 
-    /// Returns the error of this crate, of `perf-sys` or of the decoder in `error` or its sources, as `?` converts it.
+    /// Returns the error of this crate, of `perf-sys` or of the decoder in `error` or its sources,
+    /// as `?` converts it.
     ///
-    /// It is the handler's side of `?` into `Box<dyn Error>`, which keeps the type of each call: [`Refused`], the errors of
-    /// [`sys`](crate::sys) and [`decode`](crate::decode), this one, or one of them inside a [`std::io::Error`].
+    /// This is the handler's side of `?` into `Box<dyn Error>`, which keeps the type of each call:
+    /// [`Refused`], the errors of [`sys`](crate::sys) and [`decode`](crate::decode), this one, or
+    /// any of these inside a [`std::io::Error`].
     ///
     /// ```
     /// use perf_ring::{Attr, Errno, Error, Event, Ring, Software, Target};
@@ -240,7 +248,7 @@ impl PartialEq<perf_sys::Error> for Error {
 /// [`get_ref`](io::Error::get_ref) returns.
 ///
 /// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-/// [`to_os_error`](Error::to_os_error) keeps the number in place of the text.
+/// [`to_os_error`](Error::to_os_error) keeps the number instead of the text.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.kind(), error)

@@ -1,3 +1,5 @@
+//! Errors that return the value that a call took.
+
 use core::error::Error as StdError;
 use core::fmt;
 use std::io;
@@ -6,14 +8,15 @@ use super::{Error, Result};
 
 /// The reason why a call failed, with the value that the call took, as it was before the call.
 ///
-/// For example [`Ring::map`](crate::Ring::map) returns the event with the error, so that a smaller ring can be tried.
-/// `?` drops the value and converts this into the error or an [`io::Error`].
+/// For example [`Ring::map`](crate::Ring::map) returns the event with the error, so that a smaller
+/// ring can be tried. `?` drops the value and converts this into the error or an [`io::Error`].
 ///
 /// `Display` prints the reason, the field [`error`](Self::error), which is also the
-/// [`source`](core::error::Error::source). So `?` into `Box<dyn Error>` leaves an error that prints the reason, and in whose
-/// sources a handler finds the type of this crate's errors, whatever value the call took. A reporter that prints the sources
-/// prints the text twice, unless it leaves out what it has printed, as [`Report`](crate::Report) does. [`Error::find`] is
-/// this loop, for the other calls too:
+/// [`source`](core::error::Error::source). So `?` into `Box<dyn Error>` leaves an error that prints
+/// the reason, and among whose sources a handler finds the type of this crate's errors, regardless
+/// of the value that the call took. A reporter that prints the sources prints the text twice,
+/// unless it skips repetitions as [`Report`](crate::Report) does. [`Error::find`] is this loop, for
+/// the other calls too:
 ///
 /// ```
 /// use perf_ring::{Attr, Event, Report, Ring, Software, Target};
@@ -36,7 +39,7 @@ use super::{Error, Result};
 /// # }
 /// ```
 pub struct Refused<T, E = Error> {
-    /// The reason.
+    /// Why the call failed.
     pub error: E,
     /// The value, unchanged.
     pub value: T,

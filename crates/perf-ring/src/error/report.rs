@@ -1,8 +1,10 @@
+//! The error for `main`.
+
 use core::error::Error;
 use core::{fmt, iter};
 
-/// The error that `main` returns: `Debug`, by which the standard library prints it, has the text of the error and of
-/// its sources, not the fields.
+/// The error that `main` returns: `Debug`, by which the standard library prints it, has the text of
+/// the error and of its sources, not the fields.
 ///
 /// `?` makes it of any error, as of a text:
 ///
@@ -17,8 +19,9 @@ use core::{fmt, iter};
 /// // Error: perf_event_open: Permission denied (os error 13): not permitted at ...
 /// ```
 ///
-/// It holds a `Box<dyn Error>`, which [`into_inner`](Self::into_inner) returns, and like it is no error itself: a library returns its
-/// own. An error of `perf-sys` gets its [usual cause](crate::Error::hint).
+/// It holds a `Box<dyn Error>`, which [`into_inner`](Self::into_inner) returns. Like the box, it
+/// does not implement `Error`: a library returns its own errors. An error of `perf-sys` gets its
+/// [usual cause](crate::Error::hint).
 pub struct Report(Box<dyn Error>);
 
 impl Report {

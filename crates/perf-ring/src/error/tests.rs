@@ -1,3 +1,5 @@
+//! Tests of texts and chains.
+
 use std::io;
 
 use super::*;

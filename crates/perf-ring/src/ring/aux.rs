@@ -1,10 +1,12 @@
+//! AUX areas with hardware traces.
+
 use perf_decode::{Aux, Layout};
 use perf_sys::{AuxRing, Error, OverwrittenAux};
 
 use super::Ring;
 use crate::error::Result;
 
-/// The AUX area beside a [`Ring`]: the raw trace of a unit like Intel PT, `CoreSight` or SPE, in bytes.
+/// The AUX area of a [`Ring`]: the raw trace of a unit like Intel PT, `CoreSight` or SPE, in bytes.
 /// Since Linux 4.1.
 ///
 /// The kernel announces each chunk of the trace in the ring by an [`Aux`] record. Check its flags
@@ -40,14 +42,15 @@ pub struct AuxArea {
 }
 
 impl AuxArea {
-    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX area of
-    /// `pages` pages for the event of `ring`, after the ring.
+    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX
+    /// area of `pages` pages for the event of `ring`, after the ring.
     ///
     /// # Errors
     ///
-    /// [`PageCount`](Error::PageCount) unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
-    /// another area, [`Forked`](perf_sys::Error::Forked), and [`System`](perf_sys::Error::System): `EOPNOTSUPP` if the event's PMU has no AUX
-    /// area, `EPERM` if the memory exceeds what the user may lock.
+    /// [`PageCount`](Error::PageCount) unless `pages` is a power of two, [`Error::AuxInUse`] while
+    /// the ring has another area, [`Forked`](perf_sys::Error::Forked), and
+    /// [`System`](perf_sys::Error::System): `EOPNOTSUPP` if the event's PMU has no AUX area,
+    /// `EPERM` if the memory exceeds what the user may lock.
     ///
     /// # References
     ///
@@ -58,8 +61,8 @@ impl AuxArea {
         Ok(Self { area: AuxRing::map(ring.reader.mapping(), pages)? })
     }
 
-    /// Returns the bytes that `record` announces, as two slices. The second is empty unless the chunk
-    /// wraps at the end of the area.
+    /// Returns the bytes that `record` announces, as two slices. The second is empty unless the
+    /// chunk wraps at the end of the area.
     ///
     /// The kernel writes the record before it stores `aux_head`. This method spins in between.
     ///
@@ -89,22 +92,22 @@ impl AuxArea {
         Ok(self.area.slices(tail, head.wrapping_sub(tail))?)
     }
 
-    /// Releases the bytes of `record` and all bytes before them, also those whose record was lost. Does
-    /// nothing if they are released already.
+    /// Releases the bytes of `record` and all bytes before them, including bytes whose record was
+    /// lost. Does nothing if they are released already.
     ///
     /// # Errors
     ///
-    /// As [`unread`](Self::unread).
+    /// The errors of [`unread`](Self::unread).
     pub fn release<L: Layout>(&mut self, record: &Aux<'_, L>) -> Result<()> {
         Ok(self.area.release(record.aux_offset().wrapping_add(record.aux_size()))?)
     }
 
-    /// Releases all bytes, read or not, and returns their number. Use it if the area stays full because
-    /// [`Aux`] records were lost.
+    /// Releases all bytes, read or not, and returns their number. Use it if the area stays full
+    /// because [`Aux`] records were lost.
     ///
     /// # Errors
     ///
-    /// As [`unread`](Self::unread).
+    /// The errors of [`unread`](Self::unread).
     pub fn discard(&mut self) -> Result<u64> {
         let (tail, head) = self.area.unread()?;
         self.area.release(head)?;
@@ -115,8 +118,8 @@ impl AuxArea {
 /// An AUX area in which the hardware overwrites the oldest bytes, so that it has the end of a
 /// trace. Since Linux 4.1.
 ///
-/// Disable the event, copy, and enable it. Nothing is released. The kernel flags the [`Aux`] records
-/// `OVERWRITE`; their offset is the position after the newest byte.
+/// Disable the event, copy, and enable it. Nothing is released. The kernel flags the [`Aux`]
+/// records `OVERWRITE`; their offset is the position after the newest byte.
 ///
 /// The mapping is not inherited across `fork`; see [`sys::Error::Forked`](Error::Forked).
 #[derive(Debug)]
@@ -141,12 +144,12 @@ impl AuxSnapshot {
         self.area.len()
     }
 
-    /// Copies the newest bytes in the order of the trace, and returns their number and `aux_head`, the
-    /// position after them. Depending on the driver, it is free-running or modulo the area's length; a
-    /// 32-bit kernel counts modulo 2^32.
+    /// Copies the newest bytes in the order of the trace, and returns their number and `aux_head`,
+    /// the position after them. Depending on the driver, it is free-running or modulo the area's
+    /// length; a 32-bit kernel counts modulo 2^32.
     ///
-    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as it was
-    /// before or after.
+    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as
+    /// it was before or after.
     ///
     /// # Errors
     ///

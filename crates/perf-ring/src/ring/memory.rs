@@ -1,3 +1,5 @@
+//! Rings in memory, for tests of programs that read rings.
+
 use std::sync::Arc;
 
 use perf_abi::Attr;
@@ -11,11 +13,11 @@ use crate::error::Result;
 impl Ring {
     /// Returns a ring in memory that holds `records`, for a test of a program that reads rings.
     ///
-    /// `records` are whole records as words of this machine, one after another, of an event with `attr`.
-    /// `perf_decode::testing` builds them. The ring has as many pages as they need. They are read in
-    /// each way in which a mapped ring is read, also in a [`RingSet`](crate::RingSet). A wait returns at
-    /// once: [`Readable`](crate::WaitResult::Readable) while records are unread, then
-    /// [`HungUp`](crate::WaitResult::HungUp). The calls of the event fail.
+    /// `records` are whole records as words of this machine, one after another, of an event with
+    /// `attr`. `perf_decode::testing` builds them. The ring has as many pages as they need. They
+    /// are read in each way in which a mapped ring is read, also in a [`RingSet`](crate::RingSet).
+    /// A wait returns at once: [`Readable`](crate::WaitResult::Readable) while records are unread,
+    /// then [`HungUp`](crate::WaitResult::HungUp). The calls of the event fail.
     ///
     /// ```no_run
     /// use perf_ring::{Attr, WaitResult, Ring};
@@ -31,17 +33,18 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// [`sys::Error::System`](perf_sys::Error::System) if the system has no memory or no descriptor for it.
+    /// [`sys::Error::System`](perf_sys::Error::System) if the system has no memory or no descriptor
+    /// for it.
     pub fn in_memory(attr: Attr, records: &[u64]) -> Result<Self> {
         Self::in_memory_at(attr, records, 0)
     }
 
-    /// As [`in_memory`](Self::in_memory), with the first record at this position in bytes, a multiple of 8,
-    /// for a test of records that wrap at the end of the ring.
+    /// Returns a ring like [`in_memory`](Self::in_memory), with the first record at this position
+    /// in bytes, a multiple of 8, to test records that wrap at the end of the ring.
     ///
     /// Positions are free-running, and taken modulo the [size of the ring](Self::data_size). So
-    /// `0_u64.wrapping_sub(24)` is 24 bytes before its end, whatever the size is: a first record of more than
-    /// 24 bytes wraps there.
+    /// `0_u64.wrapping_sub(24)` is 24 bytes before its end, whatever the size is: a first record of
+    /// more than 24 bytes wraps there.
     ///
     /// ```no_run
     /// use perf_ring::{Attr, Ring};
@@ -58,7 +61,8 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// As [`in_memory`](Self::in_memory), and [`Positions`](perf_sys::Error::Positions) if the position is not a multiple of 8.
+    /// The errors of [`in_memory`](Self::in_memory), and [`Positions`](perf_sys::Error::Positions)
+    /// if the position is not a multiple of 8.
     pub fn in_memory_at(attr: Attr, records: &[u64], position: u64) -> Result<Self> {
         let pages = pages_for(size_of_val(records).max(page_size()));
         if position % 8 != 0 {

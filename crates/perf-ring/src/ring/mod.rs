@@ -1,3 +1,5 @@
+//! Rings: mapping, reading and waiting.
+
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -33,12 +35,14 @@ pub use wait::{WaitResult, Waker, poll_readable};
 /// in a [`Lost`](perf_decode::Lost) record before the next one that fits.
 ///
 /// Records are borrowed from the ring, except if an event writes into it that
-/// [may overwrite records](Event::may_overwrite_records): a software event other than the clocks that samples
-/// registers (kernel errata, "Samples shorter than their registers"). The records of such a ring are copied once when
-/// the head is loaded, and borrowed from the copy, which the kernel cannot change.
+/// [may overwrite records](Event::may_overwrite_records): a software event other than the clocks
+/// that samples registers (kernel errata, "Samples shorter than their registers"). The records of
+/// such a ring are copied once when the head is loaded, and borrowed from the copy, which the
+/// kernel cannot change.
 ///
-/// There is one way to read all unread records, [`batch`](Self::batch), one that returns a record from a function,
-/// [`next_record`](Self::next_record), and one that copies, [`copy_into`](Self::copy_into).
+/// There is one way to read all unread records, [`batch`](Self::batch), one that returns a record
+/// from a function, [`next_record`](Self::next_record), and one that copies,
+/// [`copy_into`](Self::copy_into).
 ///
 /// The mapping is not inherited across `fork`; see [`sys::Error::Forked`](perf_sys::Error::Forked).
 #[derive(Debug)]
@@ -58,26 +62,28 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A size in bytes that fits most samplers: 512 KiB, what `perf record` maps for each CPU, and what
-    /// `perf_event_mlock_kb` permits users by default for each CPU (516 KiB with the control page).
+    /// A size in bytes that fits most samplers: 512 KiB, what `perf record` maps for each CPU, and
+    /// what `perf_event_mlock_kb` permits users by default for each CPU (516 KiB with the control
+    /// page).
     ///
     /// Measured with 4000 samples a second of 115 bytes on each of two busy CPUs, read by
-    /// [`RingSet::drain_sorted`](crate::RingSet::drain_sorted) every 100 ms: rings of 64 KiB lost 0.8 % of the
-    /// samples, rings of 128 KiB none. So this size has a reserve of four times at that rate. Samples with copies of
-    /// the stack need more: the formula is at `drain_sorted`.
+    /// [`RingSet::drain_sorted`](crate::RingSet::drain_sorted) every 100 ms: rings of 64 KiB lost
+    /// 0.8 % of the samples, rings of 128 KiB none. So this size has a reserve of four times at
+    /// that rate. Samples with copies of the stack need more: the formula is at `drain_sorted`.
     pub const DEFAULT_BYTES: usize = 512 << 10;
 
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring of
-    /// `data_pages` pages for `event`.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring
+    /// of `data_pages` pages for `event`.
     ///
     /// A [`WRITE_BACKWARD`] event is refused, because the kernel overwrites such a ring while it is
     /// read. Use a [`SnapshotRing`](crate::SnapshotRing) for it.
     ///
     /// # Errors
     ///
-    /// Those of [`DataRing::map`]: unless `data_pages` is a power of two, if the event has another ring, and
-    /// `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
-    /// event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
+    /// The errors of [`DataRing::map`]: unless `data_pages` is a power of two, if the event has
+    /// another ring, and `EPERM` if it is more memory than the user may lock, `EINVAL` for an
+    /// inherited event on any CPU (open one for each CPU), and `EBUSY` for an event whose records
+    /// are redirected.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///
@@ -105,7 +111,7 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// As [`map`](Self::map).
+    /// The errors of [`map`](Self::map).
     pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, Refused<Arc<Event>>> {
         Self::map(event, pages_for(bytes))
     }
@@ -115,14 +121,16 @@ impl Ring {
     ///
     /// The ring keeps the event open and watches it in its waits. It hangs up when all events that
     /// write into it have hung up. An event that is redirected by [`Event::set_output`] is not
+    /// The ring keeps the event open and watches it in its waits. It hangs up when all events that
+    /// write into it have hung up. An event that is redirected by [`Event::set_output`] is not
     /// watched.
     ///
-    /// An event that [may overwrite records](Event::may_overwrite_records) makes the ring copy its records, for as
-    /// long as it exists.
+    /// An event that [may overwrite records](Event::may_overwrite_records) makes the ring copy its
+    /// records, until the ring is dropped.
     ///
     /// # Errors
     ///
-    /// Those of [`Event::set_output`], with the event.
+    /// The errors of [`Event::set_output`], with the event.
     pub fn redirect(&mut self, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
         let event = event.into();
         if event.may_overwrite_records() {
@@ -137,7 +145,7 @@ impl Ring {
     pub(crate) fn undo_redirect(&mut self) -> Option<Arc<Event>> {
         let event = self.redirected.pop()?;
         let undone = event.set_output(None);
-        // A 32-bit program cannot detach an event on a 64-bit kernel: it stays redirected.
+        // A 32-bit program cannot detach an event on a 64-bit kernel, so that it stays redirected.
         debug_assert!(undone.is_ok() || cfg!(target_pointer_width = "32"), "{undone:?}");
         Some(event)
     }
@@ -159,8 +167,8 @@ impl Ring {
         core::iter::once(&self.event).chain(&self.redirected)
     }
 
-    /// Returns the size of the data area in bytes, a power of two. At most 8 bytes less can be unread at a
-    /// time, so the kernel always drops a larger record.
+    /// Returns the size of the data area in bytes, a power of two. At most 8 bytes less can be
+    /// unread at a time, so the kernel always drops a larger record.
     ///
     /// It is more than was asked of [`map_bytes`](Self::map_bytes) if that was rounded up.
     pub const fn data_size(&self) -> usize {
@@ -193,17 +201,19 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// [`Positions`](perf_sys::Error::Positions) if the control page is damaged, so that no record can be found.
+    /// [`Positions`](perf_sys::Error::Positions) if the control page is damaged, so that no record
+    /// can be found.
     pub fn batch(&mut self) -> Result<Batch<'_>> {
         self.look()?;
         Ok(Batch::new(&mut self.reader))
     }
 
-    /// `read(fd, buf, len)` of each event—Returns how many samples the kernel has dropped because this
-    /// ring was full: the sum of the counts of all events that write into it. It includes the losses after
-    /// the last record, for which there is no [`Lost`](perf_decode::Lost) record.
+    /// `read(fd, buf, len)` of each event—Returns the number of samples that the kernel has dropped
+    /// because this ring was full, summed over all events that write into it. It includes the
+    /// losses after the last record, which no [`Lost`](perf_decode::Lost) record reports yet.
     ///
-    /// `None` unless all events have [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST), since Linux 6.0.
+    /// `None` unless all events have [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST), since Linux
+    /// 6.0.
     ///
     /// # Errors
     ///
@@ -243,7 +253,8 @@ impl Ring {
     }
 }
 
-/// Reading record by record. The position is in the ring, so that a function can return each record.
+/// Reading record by record. The position is in the ring, so that a function can return each
+/// record.
 ///
 /// ```no_run
 /// use perf_ring::{Record, Ring, SampleLayout};
@@ -264,14 +275,15 @@ impl Ring {
 impl Ring {
     /// Returns the next unread record and consumes it; `None` if no record is unread.
     ///
-    /// The kernel does not overwrite the record while it is borrowed. Consumed records are released by
-    /// [`release`](Self::release), and when all records are consumed that were there at the last look at the
-    /// ring: then this looks again, by one load from the control page.
+    /// The kernel does not overwrite the record while it is borrowed. Consumed records are released
+    /// by [`release`](Self::release), and by the call that has consumed all records of the last
+    /// look at the ring and looks again, by one load from the control page.
     ///
     /// # Errors
     ///
-    /// As [`batch`](Self::batch), and [`Error::Decode`](crate::Error::Decode) for a size that no record can have. Then all unread bytes as of
-    /// the last look are skipped, and [`damage`](Self::damage) counts them.
+    /// The errors of [`batch`](Self::batch), and [`Error::Decode`](crate::Error::Decode) for a size
+    /// that no record can have. Then all unread bytes of the last look are skipped, and
+    /// [`damage`](Self::damage) counts them.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<RawRecord<'_>>> {
         if self.reader.len() == 0 {
@@ -284,7 +296,8 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// As [`next_record`](Self::next_record), which skips the bytes of an [`Error::Decode`](crate::Error::Decode).
+    /// The errors of [`next_record`](Self::next_record), which skips the bytes of an
+    /// [`Error::Decode`](crate::Error::Decode).
     #[inline]
     pub fn peek_record(&mut self) -> Result<Option<RawRecord<'_>>> {
         if self.reader.len() == 0 {
@@ -323,7 +336,7 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// As [`batch`](Self::batch).
+    /// The errors of [`batch`](Self::batch).
     pub fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Result<Window<'c>> {
         Ok(self.batch()?.copy_into(copy))
     }
@@ -335,11 +348,13 @@ fn pages_for(bytes: usize) -> usize {
     bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }
 
-/// The number of the descriptor of the ring's own event, for an event loop such as tokio's `AsyncFd`. The kernel reports
-/// its hang-up while records are still unread. Redirected events have other descriptors.
+/// The number of the descriptor of the ring's own event, for an event loop such as tokio's
+/// `AsyncFd`. The kernel reports its hang-up while records are still unread. Redirected events have
+/// other descriptors.
 ///
-/// There is no `AsFd`, from which safe code could give another process the ring: see
-/// [`BorrowedEvent`](crate::sys::BorrowedEvent). A [`RingSet`](crate::RingSet) has one, also of one ring.
+/// Does not implement `AsFd`, by which safe code could give another process the ring: see
+/// [`BorrowedEvent`](crate::sys::BorrowedEvent). A [`RingSet`](crate::RingSet) implements it, even
+/// with one ring.
 impl AsRawFd for Ring {
     fn as_raw_fd(&self) -> RawFd {
         self.event.as_raw_fd()

@@ -1,4 +1,5 @@
-//! Reading the records of a ring: the state of all ways to read, and the guard over all unread records.
+//! Reading the records of a ring: the state of all ways to read, and the guard over all unread
+//! records.
 
 use core::iter::FusedIterator;
 use core::mem::take;
@@ -17,12 +18,12 @@ pub(crate) struct Reader {
     /// The unread records of a ring that lends nothing.
     copied: Copied,
     pub(super) damage: SkippedBytes,
-    /// As long as the longest record that wrapped so far.
+    /// Grows to the length of the longest record that wrapped so far.
     scratch: Vec<u64>,
 }
 
-/// The copy of the unread records of a ring in which the kernel may overwrite them. Each word is copied once, so
-/// that a record that was looked at stays as it is until it is consumed.
+/// The copy of the unread records of a ring in which the kernel may overwrite them. Each word is
+/// copied once, so that a record that was looked at stays as it is until it is consumed.
 #[derive(Debug, Default)]
 struct Copied {
     words: Vec<u64>,
@@ -46,7 +47,8 @@ impl Copied {
     }
 }
 
-/// Returns the unread words from `position`: those of the ring, or their copy if it lends none.
+/// Returns the unread words from `position`: borrowed from the ring, or from their copy if the ring
+/// lends none.
 #[inline]
 fn unread_from<'r>(ring: &'r DataRing, copied: &'r Copied, position: u64) -> Window<'r> {
     if ring.is_copied() {
@@ -64,7 +66,7 @@ impl Reader {
         Self { ring, next, copied, damage, scratch: Vec::new() }
     }
 
-    /// Returns the mapping for an AUX area beside it.
+    /// Returns the mapping, to map an AUX area for it.
     pub(crate) const fn mapping(&mut self) -> &mut DataRing {
         &mut self.ring
     }
@@ -152,7 +154,7 @@ impl Reader {
         }
     }
 
-    /// Publishes the consumed records: the kernel may overwrite them.
+    /// Publishes the consumed records, so that the kernel may overwrite them.
     pub(crate) fn release(&mut self) {
         self.ring.release(self.next);
     }
@@ -195,8 +197,8 @@ impl Reader {
         }
     }
 
-    /// Returns the unread words from the free-running word index `at`, modulo 2^32, up to the end of the
-    /// data area, and the reader's other parts for a record that is not in them.
+    /// Returns the unread words from the free-running word index `at`, modulo 2^32, up to the end
+    /// of the data area, and the reader's other parts for a record that is not in them.
     #[inline]
     pub(crate) fn words_from(&mut self, at: u32) -> (&[u64], Rest<'_>) {
         let Self { ring, copied, scratch, .. } = self;
@@ -244,7 +246,7 @@ impl Rest<'_> {
     #[inline(never)]
     pub(crate) fn record_at(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
         let unread = unread_from(self.ring, self.copied, position_of(self.ring, at));
-        // Nothing to frame is an error like that of a record that is too long.
+        // An empty rest is an error, like a record that is too long.
         let none = || RawRecord::split_first(&[]).map(|(record, _)| record);
         join_first(unread, self.scratch).next().unwrap_or_else(none)
     }
@@ -303,7 +305,7 @@ fn next_wrapped<'c>(
     Ok(found.transpose()?)
 }
 
-/// As [`next_wrapped`], without consuming the record.
+/// Returns the record of [`next_wrapped`] without consuming it.
 #[cold]
 #[inline(never)]
 fn peek_wrapped<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Result<Option<RawRecord<'c>>> {
@@ -323,9 +325,9 @@ fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> 
 
 /// The bytes of a ring that were skipped because they are not records.
 ///
-/// A size that no record can have ends a batch, because no record after it can be found. The bytes from
-/// there to the kernel's position are skipped, so that the next batch starts with records that the
-/// kernel writes later.
+/// A size that no record can have ends a batch, because no record after it can be found. The bytes
+/// from there to the kernel's position are skipped, so that the next batch starts with records that
+/// the kernel writes later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedBytes {
@@ -359,7 +361,8 @@ impl SkippedBytes {
 /// The records borrow the batch. Dropping it releases the consumed records by one store of
 /// `data_tail`, also after a `break`, a `?` or a panic. The next batch begins with the first record
 /// that was not consumed. The iterator consumes a record when it returns it. To peek at a record
-/// without consuming it, use [`Ring::peek_record`](crate::Ring::peek_record). A batch passed to [`forget`](core::mem::forget) releases nothing.
+/// without consuming it, use [`Ring::peek_record`](crate::Ring::peek_record). A batch passed to
+/// [`forget`](core::mem::forget) releases nothing.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -372,8 +375,8 @@ impl SkippedBytes {
 /// # }
 /// ```
 ///
-/// A ring has one batch at a time, a batch one iterator, and a record lives as long as its batch at
-/// most. None of these compiles:
+/// A ring has at most one batch, a batch one iterator, and a record does not outlive its batch.
+/// None of these compiles:
 ///
 /// ```compile_fail,E0499
 /// fn two_batches(ring: &mut perf_ring::Ring) {
@@ -411,8 +414,9 @@ impl<'r> Batch<'r> {
     /// at the same time.
     ///
     /// A size that no record can have yields one `Err` with its position. The iteration ends, the
-    /// bytes from there to the end of the batch are consumed, and [`Ring::damage`](crate::Ring::damage) counts
-    /// them, so that a loop over batches continues with the records that the kernel writes later.
+    /// bytes from there to the end of the batch are consumed, and
+    /// [`Ring::damage`](crate::Ring::damage) counts them, so that a loop over batches continues
+    /// with the records that the kernel writes later.
     #[inline]
     pub fn records(&mut self) -> BatchRecords<'_> {
         self.reader.records()
@@ -436,7 +440,8 @@ impl<'r> Batch<'r> {
     }
 
     /// Releases the records that were consumed so far, before the batch is dropped. Use it if the
-    /// ring may fill up while the batch is processed, between two calls of [`records`](Self::records).
+    /// ring may fill up while the batch is processed, between two calls of
+    /// [`records`](Self::records).
     pub fn release(&mut self) {
         self.reader.release();
     }
@@ -457,9 +462,9 @@ impl Drop for Batch<'_> {
 
 /// The records of a [`Batch`], oldest first.
 ///
-/// The iterator consumes each record that it returns. An adaptor that reads ahead, such as `peekable` or
-/// `take_while`, has consumed the record that it holds or rejects: to look at a record without consuming it,
-/// use [`Ring::peek_record`](crate::Ring::peek_record).
+/// The iterator consumes each record that it returns. An adaptor that reads ahead, such as
+/// `peekable` or `take_while`, has consumed the record that it holds or rejects: to look at a
+/// record without consuming it, use [`Ring::peek_record`](crate::Ring::peek_record).
 #[derive(Debug)]
 pub struct BatchRecords<'b> {
     records: Records<'b>,
@@ -496,8 +501,8 @@ impl<'b> BatchRecords<'b> {
 impl<'b> Ends<'b> {
     /// Joins the record that wraps, or skips damage, after an error of the records.
     ///
-    /// Takes and returns the state by value, because a reference would force the iterator into memory
-    /// in every loop.
+    /// Takes and returns the state by value, because a reference would force the iterator into
+    /// memory in every loop.
     #[cold]
     #[inline(never)]
     fn recover(
@@ -578,8 +583,8 @@ mod tests {
     use super::*;
     use perf_sys::testing::SimulatedKernel as Kernel;
 
-    /// The length of the scratch in words after a record of `size` words was joined from two slices that
-    /// hold `available` words after its header.
+    /// The length of the scratch in words after a record of `size` words was joined from two slices
+    /// that hold `available` words after its header.
     fn scratch_after(mut scratch: Vec<u64>, size: usize, available: usize) -> usize {
         let rest = vec![0; available];
         let _record = join_first(Window::from_slices(&[Kernel::header(size)], &rest), &mut scratch).next();

@@ -1,3 +1,5 @@
+//! Overwritten rings, as a flight recorder uses them.
+
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
@@ -9,7 +11,8 @@ use crate::error::{Refused, Result};
 
 /// An event with a ring in which the kernel overwrites the oldest records: a flight recorder.
 ///
-/// It costs no system call until [`snapshot`](Self::snapshot) copies the last records. Since Linux 4.7.
+/// It costs no system call until [`snapshot`](Self::snapshot) copies the last records. Since Linux
+/// 4.7.
 ///
 /// The mapping is not inherited across `fork`; see [`sys::Error::Forked`](perf_sys::Error::Forked).
 ///
@@ -41,14 +44,14 @@ pub struct SnapshotRing {
 }
 
 impl SnapshotRing {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps a ring of `data_pages`
-    /// pages that is overwritten, and allocates memory for a copy of it.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an overwritten ring
+    /// of `data_pages` pages, and allocates memory for a copy.
     ///
     /// # Errors
     ///
-    /// [`WriteForward`](perf_sys::Error::WriteForward) unless the event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD),
-    /// because no record can be found in a ring overwritten forward. Otherwise as
-    /// [`Ring::map`](crate::Ring::map).
+    /// [`WriteForward`](perf_sys::Error::WriteForward) unless the event has
+    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), because no record can be found in a
+    /// ring overwritten forward. Otherwise the errors of [`Ring::map`](crate::Ring::map).
     ///
     /// # References
     ///
@@ -66,13 +69,13 @@ impl SnapshotRing {
     ///
     /// # Errors
     ///
-    /// As [`map`](Self::map).
+    /// The errors of [`map`](Self::map).
     pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, Refused<Arc<Event>>> {
         Self::map(event, pages_for(bytes))
     }
 
-    /// Returns the event of this ring. Other events may be redirected here by [`Event::set_output`] if
-    /// they write backward as well.
+    /// Returns the event of this ring. Other events may be redirected here by [`Event::set_output`]
+    /// if they write backward as well.
     pub const fn event(&self) -> &Arc<Event> {
         &self.event
     }
@@ -82,8 +85,8 @@ impl SnapshotRing {
         self.ring.words() * 8
     }
 
-    /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy, and
-    /// the ioctl again to resume.
+    /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy,
+    /// and the ioctl again to resume.
     ///
     /// The ring is paused until it is copied, not until it is read. That takes milliseconds, mostly
     /// to wait for CPUs that are still writing. Copy several rings by
@@ -92,7 +95,8 @@ impl SnapshotRing {
     ///
     /// # Errors
     ///
-    /// [`System`](perf_sys::Error::System) from the ioctl, before Linux 4.7. [`Forked`](perf_sys::Error::Forked).
+    /// [`System`](perf_sys::Error::System) from the ioctl, before Linux 4.7.
+    /// [`Forked`](perf_sys::Error::Forked).
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>> {
         let paused = self.pause()?;
         OverwrittenRing::wait_for_writers();
@@ -101,7 +105,7 @@ impl SnapshotRing {
 
     /// Copies all of `rings`, and returns the snapshots in the same order.
     ///
-    /// As [`snapshot`](Self::snapshot) of each, but all rings are paused before the first is
+    /// Takes a [`snapshot`](Self::snapshot) of each ring. All rings are paused before the first is
     /// copied, and they share one wait for the CPUs that are still writing. Each ring is resumed as
     /// soon as it is copied.
     ///
@@ -116,7 +120,7 @@ impl SnapshotRing {
     ///
     /// # Errors
     ///
-    /// As [`snapshot`](Self::snapshot). All rings are resumed after an error too.
+    /// The errors of [`snapshot`](Self::snapshot). All rings are resumed after an error too.
     pub fn snapshot_all<'r>(rings: impl IntoIterator<Item = &'r mut Self>) -> Result<Vec<Snapshot<'r>>> {
         let paused: Vec<_> = rings.into_iter().map(Self::pause).collect::<Result<_>>()?;
         if !paused.is_empty() {
@@ -151,8 +155,8 @@ pub struct Snapshot<'r> {
 }
 
 impl Snapshot<'_> {
-    /// Returns where the newest record starts, in bytes, monotonically decreasing from 0. The distance from the head of an
-    /// earlier snapshot is the number of bytes since then.
+    /// Returns where the newest record starts, in bytes, monotonically decreasing from 0. The
+    /// distance from the head of an earlier snapshot is the number of bytes written since.
     pub const fn head(&self) -> u64 {
         self.head
     }

@@ -1,3 +1,5 @@
+//! Record by record reading of one ring of a set.
+
 use core::ops::Deref;
 
 use perf_decode::{RawRecord, Window};
@@ -8,13 +10,15 @@ use crate::ring::Ring;
 
 /// The ring of one key of a [`RingSet`], for reading record by record.
 ///
-/// It has the reading methods of [`Ring`], whose state stays in the ring when the value is dropped, and
-/// derefs to the ring. It does not lend the ring mutably, because the set knows its events and position.
+/// It has the reading methods of [`Ring`], whose state stays in the ring when the value is dropped,
+/// and derefs to the ring. It does not lend the ring mutably, because the set knows its events and
+/// position.
 #[derive(Debug)]
 pub struct RingCursor<'s>(&'s mut Ring);
 
 impl<K: Eq> RingSet<K> {
-    /// Returns the ring with this key for reading record by record; `None` if there is no such ring.
+    /// Returns the ring with this key for reading record by record; `None` if the set does not have
+    /// the key.
     ///
     /// ```no_run
     /// # fn read(set: &mut perf_ring::RingSet<u32>) -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +37,7 @@ impl<K: Eq> RingSet<K> {
 }
 
 impl<'s> RingCursor<'s> {
-    /// As [`Ring::next_record`].
+    /// Returns the next unread record and consumes it: [`Ring::next_record`].
     ///
     /// # Errors
     ///
@@ -43,7 +47,7 @@ impl<'s> RingCursor<'s> {
         self.0.next_record()
     }
 
-    /// As [`Ring::next_record`], for a function that returns the record.
+    /// Like [`next_record`](Self::next_record), for a function that returns the record.
     ///
     /// # Errors
     ///
@@ -53,7 +57,7 @@ impl<'s> RingCursor<'s> {
         self.0.next_record()
     }
 
-    /// As [`Ring::peek_record`].
+    /// Returns the next unread record without consuming it: [`Ring::peek_record`].
     ///
     /// # Errors
     ///
@@ -63,7 +67,7 @@ impl<'s> RingCursor<'s> {
         self.0.peek_record()
     }
 
-    /// As [`Ring::release`].
+    /// Releases the consumed records: [`Ring::release`].
     pub fn release(&mut self) {
         self.0.release();
     }

@@ -1,3 +1,5 @@
+//! A ring in a set, and its registrations with epoll.
+
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Sets of rings that are waited for and read together.
+
 use core::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -48,7 +50,7 @@ pub use sorted::{DrainStats, SortedRecord};
 /// }
 /// ```
 ///
-/// For one stream of all records in the order of time, see [`drain_sorted`](Self::drain_sorted).
+/// For one stream of all records in time order, see [`drain_sorted`](Self::drain_sorted).
 ///
 /// In an event loop, the set is one descriptor ([`AsFd`], [`AsRawFd`]), the same as long as the set
 /// lives, that becomes readable with any of its rings. Then call `wait(Some(Duration::ZERO))`,
@@ -88,12 +90,13 @@ impl<K: Eq> RingSet<K> {
         Ok(Self { epoll, generation, members: Vec::new(), next_id: 0, next_key: 0, wakeups, sort })
     }
 
-    /// `epoll_ctl(EPOLL_CTL_ADD, EPOLLIN)`—Adds a ring, with the events that were redirected into it.
+    /// `epoll_ctl(EPOLL_CTL_ADD, EPOLLIN)`—Adds a ring, with the events that were redirected into
+    /// it.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyInUse`], or [`System`](perf_sys::Error::System): `ENOSPC` above the user's limit of watched descriptors,
-    /// `ENOMEM`. The error holds the ring.
+    /// [`Error::KeyInUse`], or [`System`](perf_sys::Error::System): `ENOSPC` above the user's limit
+    /// of watched descriptors, `ENOMEM`. The error holds the ring.
     pub fn add(&mut self, key: K, ring: Ring) -> Result<(), Refused<Box<Ring>>> {
         let refuse = |error, ring| Err(Refused { error, value: Box::new(ring) });
         if let Err(error) = self.check_here() {
@@ -112,11 +115,12 @@ impl<K: Eq> RingSet<K> {
         Ok(())
     }
 
-    /// Redirects `event` into the ring with this key, as [`Ring::redirect`], and watches it.
+    /// Redirects `event` into the ring with this key by [`Ring::redirect`], and watches it.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchKey`], those of [`Ring::redirect`] and of [`add`](Self::add), with the event.
+    /// [`Error::NoSuchKey`], and the errors of [`Ring::redirect`] and of [`add`](Self::add), with
+    /// the event.
     pub fn redirect(&mut self, key: &K, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
         let (event, ()) = Refused::keep(event.into(), |_| self.check_here())?;
         match self.members.iter_mut().find(|member| member.key == *key) {
@@ -133,8 +137,7 @@ impl<K: Eq> RingSet<K> {
     }
 
     /// Removes and returns a ring whose events have all [hung up](WaitResult::HungUp) or
-    /// [failed](WaitResult::Failed) and whose records are consumed, or `None` if there is no such
-    /// ring.
+    /// [failed](WaitResult::Failed) and whose records are consumed; `None` if no ring has ended.
     ///
     /// Dropping the ring closes its descriptors and unmaps its memory.
     pub fn pop_ended(&mut self) -> Option<(K, Ring, WaitResult)> {
@@ -163,8 +166,8 @@ impl<K: Eq> RingSet<K> {
         self.member(key).map(|member| &member.ring)
     }
 
-    /// Returns [`HungUp`](WaitResult::HungUp) or [`Failed`](WaitResult::Failed) if all events of the
-    /// ring with this key have hung up or failed, as of the last wait, and `None` otherwise.
+    /// Returns [`HungUp`](WaitResult::HungUp) or [`Failed`](WaitResult::Failed) if all events of
+    /// the ring with this key have hung up or failed, as of the last wait, and `None` otherwise.
     ///
     /// Its last records may still be unread. A wait that finds new records checks for hang-ups only
     /// once in 16 waits.
@@ -172,8 +175,8 @@ impl<K: Eq> RingSet<K> {
         self.member(key)?.end()
     }
 
-    /// Returns the unread records of the ring with this key, as [`Ring::batch`]; `None` if there is no
-    /// such ring.
+    /// Returns the unread records of the ring with this key, like [`Ring::batch`]; `None` if the
+    /// set does not have the key.
     ///
     /// # Errors
     ///
@@ -186,8 +189,8 @@ impl<K: Eq> RingSet<K> {
 
 /// Rings under keys that the set chooses.
 impl RingSet<u32> {
-    /// Adds a ring as [`add`](Self::add) does, under a key that the set chooses and returns. No key is chosen twice,
-    /// also after its ring was removed.
+    /// Adds a ring as [`add`](Self::add) does, under a key that the set chooses and returns. No key
+    /// is chosen twice, also after its ring was removed.
     ///
     /// ```no_run
     /// # fn read(ring: perf_ring::Ring) -> perf_ring::Result<()> {
@@ -202,7 +205,7 @@ impl RingSet<u32> {
     ///
     /// # Errors
     ///
-    /// Those of the system calls of [`add`](Self::add). The error holds the ring.
+    /// The errors of the system calls of [`add`](Self::add). The error holds the ring.
     pub fn push(&mut self, ring: Ring) -> Result<u32, Refused<Box<Ring>>> {
         // The caller may have added rings under such keys.
         while self.member(&self.next_key).is_some() {
@@ -216,7 +219,8 @@ impl RingSet<u32> {
 }
 
 impl<K> RingSet<K> {
-    /// Returns [`Forked`](perf_sys::Error::Forked) in a child of `fork`, which shares the epoll with its parent.
+    /// Returns [`Forked`](perf_sys::Error::Forked) in a child of `fork`, which shares the epoll
+    /// with its parent.
     fn check_here(&self) -> Result<()> {
         if self.generation.is_current() { Ok(()) } else { Err(SysError::Forked.into()) }
     }
@@ -244,8 +248,8 @@ impl<K> RingSet<K> {
         self.members.is_empty()
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event—Starts all events that write into the rings:
-    /// the rings' own and the [redirected](crate::Ring::redirect) ones.
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event—Starts all events that write into the
+    /// rings: the rings' own and the [redirected](crate::Ring::redirect) ones.
     ///
     /// One system call an event, so the events do not start at the same time.
     ///
@@ -271,8 +275,8 @@ impl<K> RingSet<K> {
         Ok(events.map(Arc::as_ref).map(control).fold(Ok(()), perf_sys::Result::and)?)
     }
 
-    /// Returns what was skipped in the rings of the set because it was not a record: the sum of their
-    /// [damage](crate::Ring::damage), with the last error of one of them.
+    /// Returns the bytes that were skipped because they were not records: the sum of the
+    /// [damage](crate::Ring::damage) of all rings, with one ring's last error.
     pub fn damage(&self) -> SkippedBytes {
         let mut sum = SkippedBytes::default();
         self.members.iter().for_each(|member| sum.add_ring(member.ring.damage()));
@@ -295,7 +299,7 @@ impl<K> AsFd for RingSet<K> {
     }
 }
 
-/// For tokio's `AsyncFd`, which needs it.
+/// Required by tokio's `AsyncFd`.
 impl<K> AsRawFd for RingSet<K> {
     fn as_raw_fd(&self) -> RawFd {
         self.epoll.as_raw_fd()

@@ -1,3 +1,5 @@
+//! Waits of sets of rings with simulated kernels.
+
 use core::time::Duration;
 
 use perf_abi::RecordType;
@@ -8,10 +10,11 @@ use super::*;
 use crate::ring::{Waker, ring_on_pipe};
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
-/// For a wait that ends at once, so that a test which hangs fails.
+/// For waits that end at once: a limit, so that a hanging test fails.
 const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
-/// Returns a set of rings under the keys 0, 1, 2, their kernels, and the pipes that their events read.
+/// Returns a set of rings under the keys 0, 1, 2, their kernels, and the pipes that their events
+/// read.
 fn set(rings: usize) -> (RingSet<usize>, Vec<Kernel>, Vec<OwnedFd>) {
     let mut set = RingSet::new().unwrap();
     let parts = (0..rings).map(|key| {

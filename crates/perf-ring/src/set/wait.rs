@@ -1,3 +1,5 @@
+//! Waiting for any ring of a set.
+
 use core::mem::{MaybeUninit, replace};
 use core::time::Duration;
 use std::os::fd::AsFd;
@@ -17,8 +19,8 @@ pub(super) struct Wakeups {
     heads: u64,
     /// Number of wakeups in a row that came with new data, modulo [`REAP_EVERY`].
     with_data: u8,
-    /// Set if the last wait slept and no wakeup ended it, so that the kernel sent none for the records
-    /// that were written meanwhile.
+    /// Set if the last wait slept and no wakeup ended it, so that the kernel sent none for the
+    /// records that were written meanwhile.
     slept_through: bool,
 }
 
@@ -29,22 +31,22 @@ impl Wakeups {
     }
 }
 
-/// Number of wakeups of which at least one checks for hang-ups, at the cost of 1/16 system call per
+/// At least one of this number of wakeups checks for hang-ups, at the cost of 1/16 system call per
 /// wakeup.
 const REAP_EVERY: u8 = 16;
 
 /// Waiting for records.
 impl<K> RingSet<K> {
-    /// `ppoll(epoll, POLLIN, timeout)`—Waits for a wakeup of any ring, for at most `timeout`, in ns;
-    /// `None` waits without limit. A signal does not end the wait.
+    /// `ppoll(epoll, POLLIN, timeout)`—Waits for a wakeup of any ring, for at most `timeout`, in
+    /// ns; `None` waits without limit. A signal does not end the wait.
     ///
     /// Unread records that a batch has left, a ring left half full, and records that a ring had
-    /// when it was added make a wait return [`Readable`](WaitResult::Readable) at once. If the kernel has
-    /// sent a wakeup for records that [`drain_sorted`](Self::drain_sorted) keeps, one wait ends at the
-    /// [next round](Self::next_round).
+    /// when it was added make a wait return [`Readable`](WaitResult::Readable) at once. If the
+    /// kernel has sent a wakeup for records that [`drain_sorted`](Self::drain_sorted) keeps, one
+    /// wait ends at the [next round](Self::next_round).
     ///
     /// Returns [`HungUp`](WaitResult::HungUp) when all events have hung up and no record is left,
-    /// and for an empty set, or [`Failed`](WaitResult::Failed) if one of them has failed.
+    /// and for an empty set, or [`Failed`](WaitResult::Failed) if any event has failed.
     /// [`end`](Self::end) and [`pop_ended`](Self::pop_ended) return it for each ring.
     ///
     /// # Errors
@@ -58,11 +60,11 @@ impl<K> RingSet<K> {
         self.wait_until(None, Deadline::after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `waker` is used.
+    /// Waits like [`wait`](Self::wait), but also ends when `waker` is used.
     ///
     /// # Errors
     ///
-    /// As [`wait`](Self::wait).
+    /// The errors of [`wait`](Self::wait).
     pub fn wait_or_woken(&mut self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult> {
         self.wait_until(Some(waker), Deadline::after(timeout))
     }
@@ -70,7 +72,7 @@ impl<K> RingSet<K> {
     fn wait_until(&mut self, waker: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.check_here()?;
         self.wakeups.slept_through = false;
-        // Such a wait is that of an event loop, whose own poll may have consumed the wakeup.
+        // An event loop waits like this, and its own poll may have consumed the wakeup.
         let cannot_sleep = deadline.is_over();
         loop {
             if let Some(end) = self.end_of_all() {

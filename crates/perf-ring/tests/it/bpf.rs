@@ -29,7 +29,7 @@ fn load(prog_type: BpfProgType, result: i32) -> Result<OwnedFd, Errno> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// As [`load`], or prints the reason and returns `None`.
+/// Loads like [`load`], or prints the reason and returns `None`.
 #[track_caller]
 fn load_or_skip(prog_type: BpfProgType, result: i32) -> Option<OwnedFd> {
     load(prog_type, result).map_err(|errno| skip(format_args!("BPF_PROG_LOAD: {errno}"))).ok()

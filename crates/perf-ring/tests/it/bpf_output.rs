@@ -51,7 +51,7 @@ fn poll(
 
 /// Makes the system call `bpf(cmd, argument, size)`.
 fn bpf<T>(cmd: BpfCmd, argument: &T) -> io::Result<i32> {
-    // SAFETY: the argument is that of the command; the memory that it points to outlives the call.
+    // SAFETY: the command takes this argument; the memory that it points to outlives the call.
     let result = unsafe { libc::syscall(libc::SYS_bpf, cmd.0, &raw const *argument, size_of::<T>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as i32) }
 }

@@ -34,7 +34,7 @@ fn values(group: &mut Group) -> [u64; 2] {
     [(); 2].map(|()| counts.next().unwrap().value)
 }
 
-/// Makes page faults and uses at least 20 ms of a CPU.
+/// Causes page faults and uses at least 20 ms of a CPU.
 fn work(group: &mut Group) {
     touch(100);
     let [start, _] = values(group);

@@ -1,4 +1,5 @@
-//! An event whose descriptor another program has, which maps the ring and releases records that are unread here.
+//! An event whose descriptor another program has, which maps the ring and releases records that are
+//! unread here.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
@@ -39,9 +40,10 @@ fn records_of_an_event_that_is_kept_on_exec_stay_as_they_are_while_another_progr
 #[ignore = "the other program of the test here"]
 fn other_program() {
     let Ok(number) = std::env::var(DESCRIPTOR) else { return };
-    // SAFETY: the descriptor was kept open for this program, which has no other owner of it.
+    // SAFETY: the descriptor was kept open for this program, which owns it nowhere else.
     let fd = unsafe { OwnedFd::from_raw_fd(number.parse().unwrap()) };
-    // SAFETY: the descriptor is of an event with this attr, and the other reader borrows no records.
+    // SAFETY: the descriptor is of an event with this attr, and the other reader borrows no
+    // records.
     let event = unsafe { Event::from_fd(fd, switches()) };
     let mut ring = sys::DataRing::map(&Arc::new(event), 1).unwrap();
     let head = ring.refresh().unwrap();

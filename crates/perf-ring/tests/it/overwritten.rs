@@ -1,5 +1,5 @@
-//! Software events of one kind that sample registers by different masks: the kernel reserves space by one
-//! mask and writes by the other, over unread records of a ring that is nearly full.
+//! Software events of one kind that sample registers by different masks: the kernel reserves space
+//! by one mask and writes by the other, over unread records of a nearly full ring.
 //!
 //! Kernels without that fault pass these tests too, which print how often it happened.
 
@@ -21,8 +21,8 @@ fn faults(registers: u64) -> Attr {
         .with_regs_user(registers)
 }
 
-/// Returns a ring of one page for samples with ten registers, and an event that samples one. The kernel
-/// serves the event first that was opened last. Both are enabled.
+/// Returns a ring of one page for samples with ten registers, and an event that samples one. The
+/// kernel serves the event first that was opened last. Both are enabled.
 fn open(target: Target<'_>) -> Option<(Ring, Event)> {
     let ring = Ring::map(open_or_skip(&faults(0x3ff), target)?, 1).unwrap();
     let other = Event::open(&faults(1), target).unwrap();
@@ -32,8 +32,8 @@ fn open(target: Target<'_>) -> Option<(Ring, Event)> {
     Some((ring, other))
 }
 
-/// Makes page faults until the ring is nearly full, so that a record which is written past its space meets the
-/// oldest one.
+/// Causes page faults until the ring is nearly full, so that a record that is written past its
+/// space overwrites the oldest one.
 fn nearly_fill(ring: &mut Ring) {
     while ring.batch().unwrap().len() < 3700 {
         touch(1);
@@ -43,8 +43,8 @@ fn nearly_fill(ring: &mut Ring) {
 /// The thread to observe, in the environment of the other process.
 const THREAD: &str = "PK_OTHER_REGISTERS_OF";
 
-/// Another process, of safe code, that has an event of the same kind with another number of registers for a thread of
-/// this one.
+/// Another process, of safe code, that has an event of the same kind with another number of
+/// registers for a thread of this one.
 struct OtherProcess {
     child: Child,
     /// Open, so that the process can print its result.
@@ -118,7 +118,7 @@ fn record_that_is_returned_stays_as_it_is_while_another_process_samples_other_re
 
 #[test]
 fn record_of_a_sorted_drain_stays_as_it_is_while_another_process_samples_other_registers() {
-    // Of several sizes, so that the space which is left in the page is too short for one of them.
+    // Several sizes, so that the rest of the page is too short for one of them.
     for registers in [0x7f, 0xff, 0x1ff, 0x3ff, 0x7ff, 0xfff] {
         let attr = faults(registers);
         let mut attr = attr;

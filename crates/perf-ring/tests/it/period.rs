@@ -27,7 +27,8 @@ fn software_event_with_the_field_period_samples_every_hit() {
     assert!(periods.len() >= 20 && periods.iter().all(|period| *period == Some(1)), "{periods:?}");
 }
 
-/// The samples of a tracepoint that counts the ns for which a task ran, one hit at each tick and switch.
+/// The samples of a tracepoint that counts the ns for which a task ran, one hit at each tick and
+/// switch.
 struct Runtimes {
     /// Each sample's period, and the payload's field `runtime`.
     samples: Vec<(Option<u64>, u64)>,

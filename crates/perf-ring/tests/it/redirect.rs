@@ -19,7 +19,8 @@ fn on_cpu_0(thread: &Switcher) -> Option<Event> {
     open_or_skip(&attr(), Target::thread(thread.tid).on_cpu(0))
 }
 
-/// Returns a ring of one thread's event with that of another redirected into it, both enabled.
+/// Returns a ring of one thread's event, with another thread's event redirected into it, both
+/// enabled.
 fn shared() -> Option<(Ring, Switcher, Switcher)> {
     let (owner, other) = (Switcher::spawn(), Switcher::spawn());
     let mut ring = Ring::map(on_cpu_0(&owner)?, 1).unwrap();

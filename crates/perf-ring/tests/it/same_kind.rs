@@ -22,7 +22,7 @@ fn id_of_a_sample_is_certain_only_in_its_read_values() {
             [sample.identifier(), sample.id(), sample.stream_id()]
         });
         assert!(found.len() >= 10, "{found:?}");
-        // The event's own id, or on kernels with the fault that of the event that was opened last.
+        // The event's own id, or on faulty kernels the id of the event that was opened last.
         let is_known = |ids: &_| [[Some(own); 3], [Some(events[1]); 3]].contains(ids);
         assert!(found.iter().all(is_known), "{found:?} of {events:?}");
     }

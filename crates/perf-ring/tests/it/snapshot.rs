@@ -93,7 +93,7 @@ fn recorders(per_cpu: usize, pages: usize) -> Option<Vec<SnapshotRing>> {
     Some(rings)
 }
 
-/// Makes every CPU switch tasks until the returned sender is dropped.
+/// Keeps every CPU switching tasks until the returned sender is dropped.
 fn switch_everywhere() -> mpsc::Sender<()> {
     let (stop, stopped) = mpsc::channel();
     let stopped = Arc::new(Mutex::new(stopped));

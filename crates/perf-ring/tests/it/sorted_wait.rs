@@ -1,4 +1,4 @@
-//! Waits of a loop that reads in the order of time.
+//! Waits of a loop that reads in time order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -56,7 +56,8 @@ fn loop_with_a_timeout_runs_once_a_timeout_and_delivers_what_is_old_enough() {
         for (found, milliseconds, records) in rounds {
             assert_eq!(found, WaitResult::TimedOut);
             assert!(records > 0, "none of about 290");
-            // A sample for each millisecond that the thread ran, which on a busy machine is a part of the time.
+            // A sample for each millisecond that the thread ran, which on a busy machine is a part
+            // of the time.
             delivered += records;
             assert!(delivered + 100 > milliseconds * 9 / 10, "{delivered} in {milliseconds} ms");
         }

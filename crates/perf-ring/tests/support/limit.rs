@@ -1,3 +1,5 @@
+//! Resource limits for a test.
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Restores the limit when dropped, also when a test fails.

@@ -28,7 +28,8 @@ pub(crate) use switcher::Switcher;
 pub(crate) use tracefs::{hit, hits, tracepoint};
 pub(crate) use watchdog::limit_time;
 
-/// Borrows the descriptor of an event, whose records are not borrowed here while a duplicate is used.
+/// Borrows the descriptor of an event, whose records are not borrowed here while a duplicate is
+/// used.
 pub(crate) fn descriptor(event: &Event) -> BorrowedFd<'_> {
     // SAFETY: the event is borrowed as long.
     unsafe { BorrowedFd::borrow_raw(event.as_raw_fd()) }
@@ -40,8 +41,8 @@ pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 /// Opens the event. If it is not permitted, or this machine does not have it (most virtual machines
 /// have no hardware counters), prints the reason and returns `None`.
 ///
-/// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test. Limits the time of
-/// the test.
+/// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test. Limits
+/// the time of the test.
 #[track_caller]
 pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
     limit_time();
@@ -83,7 +84,7 @@ pub(crate) fn switches() -> Attr {
         .with_flags(AttrFlags::DISABLED)
 }
 
-/// Makes at least `times` context switches of the calling thread, each a sample of [`switches`].
+/// Causes at least `times` context switches of the calling thread, each a sample of [`switches`].
 ///
 /// It reads the scheduler's count, because a short sleep may end before a switch.
 pub(crate) fn switch(times: u64) {
@@ -203,8 +204,8 @@ pub(crate) fn set_of(rings: impl IntoIterator<Item = Ring>) -> RingSet<usize> {
     set
 }
 
-/// Returns a disabled ring of one page of this thread's switches with a wakeup for each, which has at least `times`
-/// of them.
+/// Returns a disabled ring of one page of this thread's switches with a wakeup for each, which has
+/// at least `times` of them.
 pub(crate) fn filled(times: u64) -> Option<Ring> {
     let ring = own_ring(&switches().with_wakeup_events(1), 1)?;
     during(&ring, || switch(times));

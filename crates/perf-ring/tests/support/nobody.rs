@@ -1,3 +1,5 @@
+//! Runs tests without privileges.
+
 use std::fs;
 
 use perf_abi::{Attr, AttrFlags, Software};
@@ -29,7 +31,7 @@ pub(crate) fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
     }
     let thread = std::thread::spawn(move || {
         let nobody = Uid::from_raw(NOBODY);
-        // By the system call, which changes this thread alone, unlike the C library's function.
+        // Make the system call directly, because the C library's function changes all threads.
         match set_thread_res_uid(nobody, nobody, nobody) {
             Ok(()) => test(level),
             Err(error) => skip(format_args!("becoming nobody: {error}")),

@@ -1,3 +1,5 @@
+//! A thread that switches on request.
+
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -25,7 +27,7 @@ impl Switcher {
         Self { tid: tid.recv().unwrap(), order, thread }
     }
 
-    /// Makes the thread exit, and waits for it.
+    /// Ends the thread, and waits for it.
     pub(crate) fn exit(self) {
         drop(self.order);
         self.thread.join().unwrap();

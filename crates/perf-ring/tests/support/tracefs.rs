@@ -1,3 +1,5 @@
+//! Tracepoints of the running kernel.
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -7,7 +9,7 @@ use perf_abi::{Attr, AttrFlags};
 use super::skip;
 
 /// Returns the attr of a disabled event that samples every hit of a tracepoint, by its tracefs
-/// directory. Prints the reason and returns `None` if there is no such tracepoint.
+/// directory. Prints the reason and returns `None` if the tracepoint does not exist.
 #[track_caller]
 pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
     // 64-bit kernels do not trace the system calls of 32-bit tasks.

@@ -1,3 +1,5 @@
+//! A time limit for tests that wait.
+
 use std::io::{Write, stderr};
 use std::process::exit;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -12,8 +14,8 @@ thread_local! {
     static TEST: Sender<()> = start(LIMIT);
 }
 
-/// Limits the time of the calling test, so that a wait that never ends fails it with its name. The first
-/// call counts.
+/// Limits the time of the calling test, so that a wait that never ends fails it with its name. The
+/// first call counts.
 pub(crate) fn limit_time() {
     TEST.with(|_| ());
 }

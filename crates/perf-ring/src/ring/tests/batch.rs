@@ -1,3 +1,5 @@
+//! Batches of a ring with a simulated kernel.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use perf_decode::{Record, SampleLayout};

@@ -1,3 +1,5 @@
+//! Waits and reads of rings whose event is a pipe.
+
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
@@ -11,7 +13,7 @@ mod batch;
 mod two_threads;
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
-/// For a wait that ends at once, so that a test which hangs fails.
+/// For waits that end at once: a limit, so that a hanging test fails.
 const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
 impl Ring {
@@ -33,7 +35,7 @@ pub(crate) fn ring_on_pipe() -> (Ring, Kernel, OwnedFd) {
     ring_of_attr_on_pipe(Attr::default())
 }
 
-/// As [`ring_on_pipe`], of an event with this attr.
+/// Returns the rings of [`ring_on_pipe`] for an event with this attr.
 pub(crate) fn ring_of_attr_on_pipe(attr: Attr) -> (Ring, Kernel, OwnedFd) {
     crate::watchdog::limit_time();
     let (kernel, data) = Kernel::new(1).unwrap();

@@ -1,3 +1,5 @@
+//! A writer and a reader in two threads.
+
 use std::thread;
 
 use super::batch::Fake;

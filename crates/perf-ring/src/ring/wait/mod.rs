@@ -25,26 +25,28 @@ pub enum WaitResult {
     Readable,
     /// The timeout expired. There may be unread records, fewer than the watermark.
     TimedOut,
-    /// The tasks that the events watch have exited, with all copies that inherited them (since Linux
-    /// 3.18), and no record is left.
+    /// The tasks that the events watch have exited, with all copies that inherited them (since
+    /// Linux 3.18), and no record is left.
     HungUp,
     /// An event has failed and no record is left: a pinned event that could not be scheduled on its
     /// PMU, or a PMU that was removed.
     Failed,
-    /// The [`Waker`](crate::Waker) was used: each wait returns this until its [`reset`](crate::Waker::reset). There may be
-    /// unread records, so read the ring once more before the end.
+    /// The [`Waker`](crate::Waker) was used: each wait returns this until its
+    /// [`reset`](crate::Waker::reset). There may be unread records, so read the ring once more
+    /// before the end.
     Woken,
 }
 
 impl WaitResult {
-    /// Returns whether this is the end of the records: waiting again returns the same result immediately, until another event writes
-    /// into a ring that hung up, or a failed event is enabled again. [`Woken`](Self::Woken) is not final.
+    /// Returns whether this is the end of the records: waiting again returns the same result
+    /// immediately, until another event writes into a ring that hung up, or a failed event is
+    /// enabled again. [`Woken`](Self::Woken) is not final.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::HungUp | Self::Failed)
     }
 
-    /// Returns `Failed` if one of the events has failed, `HungUp` if all have hung up, and `None`
-    /// while one of them has done neither.
+    /// Returns `Failed` if any event has failed, `HungUp` if all have hung up, and `None`
+    /// otherwise.
     pub(crate) fn of_all(mut ends: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         ends.try_fold(Self::HungUp, |all, end| end.map(|end| if all == Self::Failed { all } else { end }))
     }
@@ -61,8 +63,8 @@ impl WaitResult {
 
 /// Waiting for records.
 impl Ring {
-    /// `ppoll(fd, POLLIN, timeout)`—Waits for the kernel's wakeup, for at most `timeout`, in ns; `None`
-    /// waits without limit. A signal does not end the wait.
+    /// `ppoll(fd, POLLIN, timeout)`—Waits for the kernel's wakeup, for at most `timeout`, in ns;
+    /// `None` waits without limit. A signal does not end the wait.
     ///
     /// The kernel wakes the reader at the attr's watermark or wakeup count, by default when the
     /// ring is half full. It does not wake it for fewer records, so use a timeout and read the ring
@@ -83,11 +85,11 @@ impl Ring {
         self.wait_until(None, Deadline::after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `waker` is used.
+    /// Waits like [`wait`](Self::wait), but also ends when `waker` is used.
     ///
     /// # Errors
     ///
-    /// As [`wait`](Self::wait).
+    /// The errors of [`wait`](Self::wait).
     pub fn wait_or_woken(&self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult> {
         self.wait_until(Some(waker), Deadline::after(timeout))
     }
@@ -111,7 +113,8 @@ impl Ring {
             }?;
             let is_leader = turn.tokens.is_none();
             if is_leader && matches!(found, WaitResult::Readable | WaitResult::Woken) {
-                // For the other waiting threads and the next wait, because the kernel reports a wakeup once.
+                // Keep the wakeup for other waiting threads and the next wait, because the kernel
+                // reports it once.
                 self.set_pending_wakeup();
             }
             drop(turn);
@@ -179,8 +182,9 @@ impl Deadline {
     }
 }
 
-/// `ppoll(fd, POLLIN, timeout)`—Waits until a descriptor of any kind is readable, for at most `timeout`, in
-/// ns; `None` waits without limit. Using the `waker` ends the wait; a signal does not.
+/// `ppoll(fd, POLLIN, timeout)`—Waits until a descriptor of any kind is readable, for at most
+/// `timeout`, in ns; `None` waits without limit. Using the `waker` ends the wait; a signal does
+/// not.
 ///
 /// # Errors
 ///

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use crate::Call;
 use crate::error::{Error, Result};
 
-/// Ends waits from another thread or from a signal handler: a wake is one `write(2)`, which a handler may make, and a
-/// clone in a `static` `OnceLock` is where it finds the waker.
+/// Ends waits from another thread or from a signal handler: a wake is one `write(2)`, which a
+/// handler may make, and a clone in a `static` `OnceLock` is where it finds the waker.
 ///
 /// Pass it to [`Ring::wait_or_woken`](crate::Ring::wait_or_woken) or
 /// [`RingSet::wait_or_woken`](crate::RingSet::wait_or_woken), and keep a clone for the code
@@ -88,7 +88,7 @@ impl AsFd for Waker {
     }
 }
 
-/// For tokio's `AsyncFd`, which needs it.
+/// Required by tokio's `AsyncFd`.
 impl AsRawFd for Waker {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
@@ -117,8 +117,8 @@ struct State {
 #[derive(Debug)]
 pub(in crate::ring) struct Turn<'w> {
     waiters: &'w Waiters,
-    /// `None` for the leader, which polls the ring. A follower polls this eventfd, and tries again when it is
-    /// readable.
+    /// `None` for the leader, which polls the ring. A follower polls this eventfd, and tries again
+    /// when it is readable.
     pub(in crate::ring) tokens: Option<Arc<OwnedFd>>,
 }
 
@@ -160,7 +160,7 @@ impl Drop for Turn<'_> {
             }
             return;
         }
-        // Wakes all followers, one of which is the next leader if there is nothing to read.
+        // Wake all followers: one becomes the next leader if the ring is empty.
         state.has_leader = false;
         let followers = core::mem::take(&mut state.followers);
         if let Some(tokens) = state.tokens.as_ref().filter(|_| followers != 0) {

@@ -1,10 +1,12 @@
+//! A lower bound of the events' clock.
+
 use core::time::Duration;
 use std::time::Instant;
 
 /// A lower bound of the events' clock, from the times of records.
 ///
-/// A program cannot read the kernel's default clock. But a record that is found was written before, so
-/// the clock has passed its time, and continues as fast as the program's clock.
+/// A program cannot read the kernel's default clock. But a record that is found was written before,
+/// so the clock has passed its time, and continues as fast as the program's clock.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     /// The time of a record, and an instant after which the record was in its ring.
@@ -13,8 +15,8 @@ pub(super) struct Clock {
 
 /// Age of the bound from which it is worth another pass over the unread records.
 const OLD: Duration = Duration::from_secs(1);
-/// The part of the elapsed time by which the program's clock may be faster, as a shift: about 0.1 %, twice
-/// the most by which NTP changes the speed of a clock.
+/// The part of the elapsed time by which the program's clock may be faster, as a shift: about 0.1
+/// %, twice the most by which NTP changes the speed of a clock.
 const DRIFT: u32 = 10;
 
 impl Clock {

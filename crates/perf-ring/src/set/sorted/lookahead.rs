@@ -1,3 +1,5 @@
+//! Framing and sorting the next records of one ring.
+
 use perf_decode::{RawRecord, Window};
 
 use super::queue::{Entry, LOW, Queue};
@@ -5,7 +7,7 @@ use super::record::Events;
 use crate::ring::Reader;
 use crate::{Result, Ring};
 
-/// The next records of a ring in the order of time, and how far the ring is read in this round.
+/// The next records of a ring in time order, and how far the ring is read in this round.
 ///
 /// Positions are bytes of the ring, free-running:
 ///
@@ -20,17 +22,20 @@ pub(crate) struct Lookahead {
     framed: u64,
     /// Whether there are bytes after `framed`.
     can_fill: bool,
-    /// Set if the bytes at `framed` are no record. They are skipped when the records before them are delivered, because
-    /// skipping consumes everything.
+    /// Set if the bytes at `framed` are not a record. They are skipped after the records before
+    /// them are delivered, because skipping consumes everything.
     damage: Option<perf_decode::Error>,
     /// Time of the record that was framed last, for records without a time.
     time: u64,
-    /// Position before which all records are delivered in this round, whatever their age: the end of a flush, or three
-    /// quarters of a ring that is half full. Otherwise the ring's first record, which stands for no limit.
+    /// Position before which all records are delivered in this round, whatever their age: the end
+    /// of a flush, or three quarters of a ring that is half full. Otherwise the ring's first
+    /// record, which stands for no limit.
     limit: u64,
-    /// Whether a record before the limit was not taken, as of the last [`set_stop`](Self::set_stop).
+    /// Whether a record before the limit was not taken, as of the last
+    /// [`set_stop`](Self::set_stop).
     pub(super) is_open: bool,
-    /// Position before which the kernel may have sent a wakeup for the records. The younger ones end no wait.
+    /// Position before which the kernel may have sent a wakeup for the records. The younger ones
+    /// end no wait.
     signalled: u64,
     /// `None` before the first round, and after an event was redirected into the ring.
     pub(super) events: Option<Events>,
@@ -63,7 +68,8 @@ impl Lookahead {
         Ok(())
     }
 
-    /// Forgets what was framed, and starts at `position`, where no wakeup was sent yet for what follows.
+    /// Discards the framed records and starts at `position`. No wakeup was sent yet for the bytes
+    /// after it.
     fn restart(&mut self, position: u64) {
         self.queue.clear();
         (self.framed, self.limit, self.signalled) = (position, position, position);
@@ -99,20 +105,21 @@ impl Lookahead {
         }
     }
 
-    /// Finds the number of records that can be taken without a look at anything else but their times: up to the
-    /// limit, after which only old records are due; then as many as leave enough framed ones; then all.
+    /// Finds the number of records that can be taken without a look at anything else but their
+    /// times: up to the limit, after which only old records are due; then as many as leave enough
+    /// framed ones; then all.
     #[inline(never)]
     pub(super) fn set_stop(&mut self) {
         self.is_open = is_before(self.earliest(), self.limit);
         let is_last = self.damage.is_some() || !self.can_fill;
         let most = if is_last { usize::MAX } else { self.queue.len().saturating_sub(LOW) + 1 };
         let (is_open, limit) = (self.is_open, (self.limit / 8) as u32);
-        // No entry has an earlier floor than those before it. The half of the numbers before a limit are before it,
-        // because indices wrap at 2^32.
+        // No entry has an earlier floor than those before it. The half of the numbers before a
+        // limit are before it, because indices wrap at 2^32.
         self.queue.set_stop(most, |next| !is_open || next.floor().wrapping_sub(limit) >= 1 << 31);
     }
 
-    /// Returns whether more records must be framed before another one is taken.
+    /// Returns whether more records must be framed before the next one is taken.
     #[inline]
     pub(super) const fn must_fill(&self) -> bool {
         if self.damage.is_some() { self.queue.is_empty() } else { self.can_fill && self.queue.is_low() }
@@ -191,8 +198,8 @@ impl Lookahead {
     }
 }
 
-/// Frames the records in `words` and pushes them, from a word index and the time for records that have none.
-/// Returns whether the queue is full, and index and time after the last record.
+/// Frames the records in `words` and pushes them, from a word index and the time for records that
+/// have none. Returns whether the queue is full, and index and time after the last record.
 #[inline(always)]
 fn frame(
     words: &[u64],

@@ -1,3 +1,5 @@
+//! Which records of all rings come next.
+
 use core::ops::ControlFlow;
 
 use perf_decode::{Head, Heads, RawRecord};
@@ -8,17 +10,18 @@ use crate::ring::Ring;
 
 /// The next records of all rings, in order.
 ///
-/// They are taken some at a time, before the first is delivered: the loop that chooses and the loop that calls the
-/// callback are short then, and do not compete for registers. A plan is on the stack of a round; what outlives the round
-/// is in the rings' lookaheads.
+/// They are taken some at a time, before the first is delivered: the loop that chooses and the loop
+/// that calls the callback are short then, and do not compete for registers. A plan is on the stack
+/// of a round; what outlives the round is in the rings' lookaheads.
 #[derive(Debug)]
 pub(super) struct Plan<'s> {
     heads: Heads<&'s mut [Head]>,
     /// The first `len` are planned.
     records: [Planned; RECORDS],
     len: usize,
-    /// Number of rings that are open when the plan is made. While there is one, all records are due whatever their time,
-    /// because the kernel would drop records of that ring, and all earlier ones of other rings come before.
+    /// Number of rings that are open when the plan is made. While there is one, all records are due
+    /// whatever their time, because the kernel would drop records of that ring, and all earlier
+    /// ones of other rings come before.
     open: usize,
 }
 
@@ -53,8 +56,8 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Takes the next records out of the lookaheads: up to those with the time `until`, and further while a
-    /// ring has a record before its limit. Returns whether there are any.
+    /// Takes the next records out of the lookaheads: up to those with the time `until`, and further
+    /// while a ring has a record before its limit. Returns whether there are any.
     pub(super) fn make<K>(&mut self, members: &mut [Member<K>], until: Option<u64>) -> bool {
         let Self { heads, records, len, open } = self;
         *len = 0;
@@ -80,8 +83,8 @@ impl<'s> Plan<'s> {
             let was_open = lookahead.is_open;
             lookahead.set_stop();
             heads.advance(lookahead.queue.first().map(|next| next.time));
-            // A record that is not framed yet could be earlier than those that are left, and the other rings may be read
-            // up to `until` only once the last ring is closed.
+            // A record that is not framed yet could be earlier than those that are left, and the
+            // other rings may be read up to `until` only once the last ring is closed.
             if lookahead.must_fill() || lookahead.is_open != was_open {
                 break;
             }
@@ -131,7 +134,8 @@ impl<'s> Plan<'s> {
                     Some(other) => redirected.get(other),
                 };
                 let time = entry.time;
-                // Also in one plan: a record that is too far from its place in a ring stays where it is.
+                // Also in one plan: a record that is too far from its place in a ring stays where
+                // it is.
                 let is_late = time < latest;
                 latest = latest.max(time);
                 delivery.done += 1;
@@ -142,8 +146,8 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// The delivery of planned records. Dropping it consumes and counts the delivered ones and puts the others back, also
-/// when the callback panics.
+/// The delivery of planned records. Dropping it consumes and counts the delivered ones and puts the
+/// others back, also when the callback panics.
 struct Delivery<'p, K> {
     members: &'p mut [Member<K>],
     planned: &'p [Planned],

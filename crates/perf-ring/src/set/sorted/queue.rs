@@ -1,13 +1,15 @@
-/// The framed records of a ring, in the order of time.
+//! A buffer that sorts the next records of a ring.
+
+/// The framed records of a ring in time order.
 ///
-/// The records of a ring are nearly in order: an interrupt writes its record before that of the code it
-/// interrupted, which has the earlier time. So it is enough to sort the next few.
+/// The records of a ring are nearly in order: an interrupt writes its record before the code that
+/// it interrupted, whose record has the earlier time. So it is enough to sort the next few.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     /// [`SLOTS`] of them, or none before the first use.
     entries: Box<[Entry]>,
-    /// The records in `start..end` are framed and were not taken. What was taken stays in its slot until
-    /// [`compact`](Self::compact), so that it can be put back.
+    /// The records in `start..end` are framed and were not taken. What was taken stays in its slot
+    /// until [`compact`](Self::compact), so that it can be put back.
     start: usize,
     end: usize,
     /// Up to here records can be taken without a test of anything but their time.
@@ -16,14 +18,14 @@ pub(super) struct Queue {
     settled: usize,
 }
 
-/// A framed record.
+/// A record that is framed but not delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     pub(super) time: u64,
     /// Index of its first word in the ring, free-running, modulo 2^32.
     pub(super) at: u32,
-    /// Words from the earliest record of this and the following entries to this one: 0 unless records
-    /// are out of order.
+    /// Words from the earliest record of this and the following entries to this one: 0 unless
+    /// records are out of order.
     back: u16,
     pub(super) event: u16,
 }
@@ -81,13 +83,14 @@ impl Queue {
         self.entries.get(self.start..self.end).unwrap_or(&[])
     }
 
-    /// Sets the stop after the records for which `is_before` holds, and after `most` of them at most.
+    /// Sets the stop after the records for which `is_before` holds, and after `most` of them at
+    /// most.
     pub(super) fn set_stop(&mut self, most: usize, is_before: impl FnMut(&Entry) -> bool) {
         self.stop = self.start + self.queued().partition_point(is_before).min(most);
     }
 
-    /// Takes the earliest records: up to the time `bound` and the stop, as long as `plan` returns `Some`. Returns the
-    /// time of the next one; `None` at the stop.
+    /// Takes the earliest records: up to the time `bound` and the stop, as long as `plan` returns
+    /// `Some`. Returns the time of the next one; `None` at the stop.
     #[inline]
     pub(super) fn take_while(
         &mut self,
@@ -129,11 +132,11 @@ impl Queue {
         (self.start, self.end, self.stop, self.settled) = (0, self.len(), 0, 0);
     }
 
-    /// Adds records that were written after all others, until `next` returns `None` or the buffer is
-    /// full. Returns whether it is.
+    /// Adds records that were written after all others, until `next` returns `None` or the buffer
+    /// is full. Returns whether it is.
     ///
-    /// Records with the same time keep their order. If the records that are later by time are more than
-    /// 512 KiB long, the order stays that of the ring.
+    /// Records with the same time keep their order. If the records that are later by time are more
+    /// than 512 KiB long, they stay in ring order.
     #[inline]
     pub(super) fn push_while(&mut self, mut next: impl FnMut() -> Option<Entry>) -> bool {
         let last = |queue: &Self| queue.entries.get(queue.start..queue.end)?.last().map(|last| last.time);

@@ -1,3 +1,5 @@
+//! A delivered record with its origin and layout.
+
 use std::sync::Arc;
 
 use perf_decode::{Layouts, RawRecord, Record, SampleLayout};
@@ -34,7 +36,7 @@ impl<'r, K> SortedRecord<'r, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`layout`](Self::layout) and of [`RawRecord::decode`].
+    /// The errors of [`layout`](Self::layout) and of [`RawRecord::decode`].
     #[inline]
     pub fn decode(&self) -> perf_decode::Result<Record<'r, &'r SampleLayout>> {
         self.raw.decode(self.layout()?)
@@ -44,14 +46,15 @@ impl<'r, K> SortedRecord<'r, K> {
     ///
     /// # Errors
     ///
-    /// Those of [`Layouts::find`](perf_decode::Layouts::find), if several events write into the ring.
+    /// The errors of [`Layouts::find`](perf_decode::Layouts::find), if several events write into
+    /// the ring.
     #[inline]
     pub fn layout(&self) -> perf_decode::Result<&'r SampleLayout> {
         self.events.layout(self.raw)
     }
 
-    /// Returns the time by which the record was sorted, in ns of the events' clock: its own, or that of
-    /// the record before it in the ring if it has none.
+    /// Returns the time by which the record was sorted, in ns of the events' clock. A record
+    /// without a time has the time of the record before it in the ring.
     pub const fn time(&self) -> u64 {
         self.time
     }
@@ -61,9 +64,10 @@ impl<'r, K> SortedRecord<'r, K> {
         self.is_late
     }
 
-    /// Returns the index of the event that wrote the record in [`Ring::events`](crate::Ring::events): 0 for
-    /// the ring's own event, 1 for the first that was [redirected](crate::RingSet::redirect), and so on.
-    /// With the key it finds a program's own value for the event without a system call.
+    /// Returns the index of the event that wrote the record in
+    /// [`Ring::events`](crate::Ring::events): 0 for the ring's own event, 1 for the first that was
+    /// [redirected](crate::RingSet::redirect), and so on. With the key it finds a program's own
+    /// value for the event without a system call.
     ///
     /// `None` if the record has no known id and several events write into the ring.
     ///
@@ -83,8 +87,8 @@ impl<'r, K> SortedRecord<'r, K> {
         self.event.map(|_| self.index)
     }
 
-    /// Returns the event that wrote the record; `None` if the record has no known id and several events
-    /// write into the ring.
+    /// Returns the event that wrote the record; `None` if the record has no known id and several
+    /// events write into the ring.
     pub const fn event(&self) -> Option<&'r Arc<Event>> {
         self.event
     }
@@ -114,7 +118,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// [`Error::Layouts`] if their records cannot be attributed to them, and those of
+    /// [`Error::Layouts`] if records cannot be attributed to the events, and the errors of
     /// [`Event::id`](crate::Event::id).
     pub(super) fn new(ring: &Ring) -> Result<Self> {
         if ring.redirected().is_empty() {
@@ -123,7 +127,8 @@ impl Events {
         let (mut layouts, mut indices) = (Vec::new(), Vec::new());
         for (event, index) in ring.events().zip(0_u16..) {
             let id = event.id()?;
-            // The kernel counts the ids upward, so this is mostly the end. A sort is compiled to far more code.
+            // The kernel counts the ids upward, so this is mostly the end. A sort is compiled to
+            // far more code.
             let at = layouts.partition_point(|&(other, _)| other < id);
             layouts.insert(at, (id, SampleLayout::new(event.attr())));
             indices.insert(at, index);
@@ -137,8 +142,8 @@ impl Events {
         }
     }
 
-    /// Returns the event that wrote `record`, by its index in the ring, or [`UNKNOWN`], and the time of the
-    /// record.
+    /// Returns the event that wrote `record`, by its index in the ring, or [`UNKNOWN`], and the
+    /// time of the record.
     #[inline]
     pub(super) fn find(&self, record: RawRecord<'_>) -> (u16, Option<u64>) {
         match self {
@@ -154,7 +159,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Those of [`Layouts::find`], unless all events have the same layout.
+    /// The errors of [`Layouts::find`], unless all events have the same layout.
     #[inline]
     pub(super) fn layout(&self, record: RawRecord<'_>) -> perf_decode::Result<&SampleLayout> {
         match self {

@@ -1,4 +1,5 @@
-//! The kernel's side is played on small rings, with times in seconds, so that the tests take no time by it.
+//! The kernel's side is played on small rings, with times in seconds, so that the tests take no
+//! time by it.
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_decode::Record;

@@ -1,3 +1,5 @@
+//! Random streams, compared with a sort of all records.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
@@ -14,9 +16,9 @@ impl Random {
     }
 }
 
-/// Writes records of one time slot a round into random rings, some of them in the wrong order within a
-/// ring, and some a round later than their time; checks that each is delivered once, in order if it was
-/// written in its own slot.
+/// Writes records of one time slot a round into random rings, some of them in the wrong order
+/// within a ring, and some a round later than their time; checks that each is delivered once, in
+/// order if it was written in its own slot.
 fn deliver(seed: u64, stragglers: bool) -> u64 {
     let mut random = Random(seed | 1);
     let rings = 1 + random.below(5) as usize;

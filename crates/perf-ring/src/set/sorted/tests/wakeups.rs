@@ -1,4 +1,4 @@
-//! The kernel's wakeups are played by a pipe in place of the event.
+//! Wakeups: a pipe replaces the event.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,5 @@
-//! The cost of parsing names of events, in the event of `PERFKIT_BENCH_EVENT`, by default instructions.
+//! Measures the parsing of event names, by the event in `PERFKIT_BENCH_EVENT`, instructions by
+//! default.
 
 #![allow(missing_docs)] // of `benches`, by criterion's macro
 

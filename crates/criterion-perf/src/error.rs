@@ -1,25 +1,28 @@
+//! Why an event cannot be measured.
+
 use std::fmt;
 
 use perf_session::{Cause, Diagnosis, EventSetError, ParseError, System};
 
 /// The reason why an event cannot be measured.
 ///
-/// `Display` prints the whole text, which a benchmark shows by `unwrap_or_else(|error| panic!("{error}"))`.
+/// `Display` prints the whole text, which a benchmark shows by
+/// `unwrap_or_else(|error| panic!("{error}"))`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is not the name of one event of this machine. The error has the nearest names.
+    /// The text does not name exactly one event of this machine. The error has the nearest names.
     Name(ParseError),
     /// The event cannot be opened or enabled.
     Open {
         /// The event, the call and the errno.
         error: EventSetError,
-        /// The cause, the values that show it, and the remedy; `None` if `error` has it all.
+        /// Cause, evidence and remedy; `None` if `error` already has them.
         diagnosis: Option<Box<Diagnosis>>,
     },
-    /// The event counts on CPUs, for all tasks there, and not for a thread.
+    /// The event counts all tasks on CPUs, and cannot count a thread.
     CpuOnly {
-        /// The name of the event.
+        /// Name of the event.
         event: String,
     },
 }
@@ -31,7 +34,7 @@ impl Error {
         Self::Open { error, diagnosis }
     }
 
-    /// Returns the explanation of an event that cannot be opened: cause, evidence and remedy.
+    /// Returns why the event cannot be opened: cause, evidence and remedy.
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         match self {
             Self::Open { diagnosis, .. } => diagnosis.as_deref(),

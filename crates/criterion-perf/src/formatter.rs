@@ -1,3 +1,5 @@
+//! Formats counts with their event, for criterion.
+
 use std::slice;
 
 use criterion::Throughput;
@@ -5,29 +7,31 @@ use criterion::measurement::ValueFormatter;
 
 use crate::text::to_static;
 
-/// Prints counts with their event: `12.345 K instructions:u`, and the ns of a clock: `1.2345 ms task-clock:u`.
+/// Prints counts with their event: `12.345 K instructions:u`, and the ns of a clock:
+/// `1.2345 ms task-clock:u`.
 #[derive(Clone, Debug)]
 pub(crate) struct EventFormatter {
-    /// The name of the event, with the unit of its counts if it has another one than 1 and ns.
+    /// The name of the event, preceded by the unit of its counts unless that is 1 or ns.
     what: String,
     is_clock: bool,
 }
 
-/// Factors of a count, ascending. The first is for all that is below the second.
+/// Prefixes of counts, ascending. The first one is for all counts below the second.
 const COUNTS: &[(f64, &str)] = &[(1.0, ""), (1e3, "K "), (1e6, "M "), (1e9, "G "), (1e12, "T ")];
 
-/// Factors of ns.
+/// Units of times in ns, ascending.
 const CLOCKS: &[(f64, &str)] = &[(1e-3, "ps "), (1.0, "ns "), (1e3, "µs "), (1e6, "ms "), (1e9, "s ")];
 
 impl EventFormatter {
-    /// Returns the formatter of an event with the unit of its counts, which is empty for most.
+    /// Creates the formatter of an event. `unit` is the unit of its counts, empty for most.
     pub(crate) fn new(event: &str, unit: &str) -> Self {
         let is_clock = unit == "ns";
         let what = if unit.is_empty() || is_clock { event.to_owned() } else { format!("{unit} {event}") };
         Self { what, is_clock }
     }
 
-    /// Divides the values by the factor that suits the typical one. Returns the unit with its `suffix`.
+    /// Scales the values to the prefix that suits the typical value. Returns the unit with its
+    /// `suffix`.
     fn scale(&self, typical: f64, values: &mut [f64], suffix: &str) -> &'static str {
         let factors = if self.is_clock { CLOCKS } else { COUNTS };
         let (fitting, first) =
@@ -73,7 +77,7 @@ impl ValueFormatter for EventFormatter {
         self.scale(typical_value, values, "")
     }
 
-    /// Counts of each byte, bit or element: unlike the rate of a time, less is better.
+    /// Returns counts per byte, bit or element. Unlike for the rates of a time, less is better.
     fn scale_throughputs(
         &self,
         typical_value: f64,
@@ -83,7 +87,7 @@ impl ValueFormatter for EventFormatter {
         let (number, suffix) = match *throughput {
             Throughput::Bytes(bytes) | Throughput::BytesDecimal(bytes) => (bytes, "/byte"),
             Throughput::Bits(bits) => (bits, "/bit"),
-            // criterion formats the bytes by themselves.
+            // criterion formats the bytes itself.
             Throughput::Elements(elements) | Throughput::ElementsAndBytes { elements, .. } => {
                 (elements, "/element")
             }
@@ -94,7 +98,7 @@ impl ValueFormatter for EventFormatter {
         self.scale(typical_value / number, values, suffix)
     }
 
-    /// Counts and ns as they are.
+    /// Leaves counts and ns unscaled.
     fn scale_for_machines(&self, _values: &mut [f64]) -> &'static str {
         let prefix = if self.is_clock { "ns " } else { "" };
         to_static(&format!("{prefix}{}", self.what))

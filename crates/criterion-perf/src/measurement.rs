@@ -1,3 +1,5 @@
+//! A perf event as a measurement of criterion.
+
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -10,13 +12,14 @@ use crate::formatter::EventFormatter;
 use crate::text::note;
 use crate::{Error, PerfMeasurementOptions};
 
-/// The relative difference of two samples with the same count, as page faults and system calls often have it. With a
-/// variance of 0, criterion's `kde::sweep_and_estimate` gets an empty sample of t values, and its `sample[0]` panics.
+/// Relative difference that is added between samples with the same count, which page faults and
+/// system calls often have. With a variance of 0, criterion's `kde::sweep_and_estimate` gets an
+/// empty sample of t values, and its `sample[0]` panics.
 const SPREAD: f64 = 1e-9;
 
-/// A measurement of criterion that counts a perf event.
+/// A measurement for criterion that counts a perf event.
 ///
-/// It is for the thread that made it, which criterion runs all benchmarks in.
+/// Counts the thread that created it; criterion runs all benchmarks in the same thread.
 ///
 /// ```
 /// use criterion::measurement::Measurement;
@@ -37,42 +40,44 @@ const SPREAD: f64 = 1e-9;
 ///
 /// # Values
 ///
-/// A value is the count between `start` and `end`, `None` if it is unknown: if the event could not be read, or never
-/// ran because other events had its counter. Criterion gets 0 for it, which it refuses: it prints `At least one measurement
-/// of benchmark ... took zero time`, and no result. A line on standard error has the true reason.
+/// A value is the count between `start` and `end`. It is `None` if the event could not be read, or
+/// never ran because other events used its counter. Criterion gets 0 for it, prints
+/// `At least one measurement of benchmark ... took zero time`, and reports no result. A line on
+/// standard error has the true reason.
 ///
-/// If other events had the counter for a part of the time, the value is scaled to the whole time, as by
-/// [`Count::scaled`]. A line on standard error says once that there are such estimates.
+/// If other events used the counter for a part of the time, the value is scaled to the whole time,
+/// as in [`Count::scaled`]. A line on standard error reports once that there are such estimates.
 ///
-/// Every second value is larger by a part in 10⁹ for criterion, whose version 0.8 panics when it draws the comparison of
-/// samples that are all equal.
+/// Every second value is increased by a part in 10⁹, because criterion 0.8 panics when it draws the
+/// comparison of samples that are all equal.
 #[derive(Debug)]
 pub struct PerfMeasurement {
     event: Arc<str>,
     formatter: EventFormatter,
     scale: f64,
-    /// 0 and [`SPREAD`] in turn.
+    /// Alternates between 0 and [`SPREAD`].
     spread: Cell<f64>,
     refused: Option<Error>,
-    /// One event for each PMU that has it: several on a hybrid machine. Dropped before the set, which removes probes.
+    /// One event for each PMU that has it, several on a hybrid machine. Dropped before the set,
+    /// which removes probes.
     opened: Vec<Arc<Event>>,
     _set: EventSet,
 }
 
 impl PerfMeasurement {
-    /// Returns a measurement of the event with this name, of the calling thread in user space. The options
-    /// [`PerfMeasurementOptions`] have more.
+    /// Creates a measurement of an event by its name, for the calling thread in user space. See
+    /// [`PerfMeasurementOptions`] for other choices.
     ///
     /// # Errors
     ///
     /// - [`Error::Name`]: no event has the name, or several do.
-    /// - [`Error::Open`]: the machine does not have the event, or the user may not count it.
-    /// - [`Error::CpuOnly`]: the event is not one of threads.
+    /// - [`Error::Open`]: the machine lacks the event, or the user may not count it.
+    /// - [`Error::CpuOnly`]: the event cannot count threads.
     pub fn new(event: impl Into<String>) -> Result<Self, Error> {
         PerfMeasurementOptions::new(event).open()
     }
 
-    /// Returns a measurement of the only event of an enabled set.
+    /// Creates a measurement of the only event of an enabled set.
     pub(crate) fn from_set(set: EventSet) -> Self {
         let event = set.names().first().map_or_else(|| "".into(), Arc::clone);
         let (scale, unit) =
@@ -86,18 +91,18 @@ impl PerfMeasurement {
         Self { refused: Some(refused), ..self }
     }
 
-    /// Returns the name of the event that is measured, as all values have it: `instructions:u`.
+    /// Returns the name of the measured event, as values show it: `instructions:u`.
     pub fn event(&self) -> &str {
         &self.event
     }
 
-    /// Returns the error of the event that the clock is measured in place of, with
+    /// Returns the error of the requested event if the clock is measured instead, with
     /// [`PerfMeasurementOptions::clock_if_refused`].
     pub fn refused(&self) -> Option<&Error> {
         self.refused.as_ref()
     }
 
-    /// Reads the count since the event was opened, or prints the error.
+    /// Reads the count since the event was opened. Prints the error if it fails.
     fn read(&self) -> Option<Count> {
         sum(self.opened.iter().map(|event| Count::read(event)))
             .map_err(|error| note(format_args!("{}: {error}; the value is unknown", self.event)))
@@ -126,7 +131,7 @@ impl Measurement for PerfMeasurement {
         Some(0)
     }
 
-    /// Returns 0 for an unknown value: criterion reports no result with a 0, and would print `NaN` as one.
+    /// Returns 0 for an unknown value, because criterion would print `NaN` as a result.
     #[allow(clippy::cast_precision_loss)] // statistics do not need more than 53 bits
     fn to_f64(&self, value: &Option<u64>) -> f64 {
         if *value == Some(0) {
@@ -144,8 +149,8 @@ impl Measurement for PerfMeasurement {
     }
 }
 
-/// Returns the sum of the counts of one event of a thread on its PMUs. The thread runs on one of them at a time, while
-/// the time enabled of all advances.
+/// Returns the sum of a thread's counts of one event on its PMUs. The thread runs on one PMU at a
+/// time, while the time enabled of all advances.
 fn sum(mut counts: impl Iterator<Item = ring::Result<Count>>) -> ring::Result<Count> {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     let first = counts.next().unwrap_or_else(|| Ok(Count::default()))?;
@@ -158,7 +163,7 @@ fn sum(mut counts: impl Iterator<Item = ring::Result<Count>>) -> ring::Result<Co
     })
 }
 
-/// Returns the scaled value of a count between two reads. Prints once if it is not exact.
+/// Returns the scaled value of a count between two reads. Prints once if it is an estimate.
 fn value_of(event: &str, count: &Count) -> Option<u64> {
     match count.scaled() {
         Scaled::Exact(value) | Scaled::Unscaled(value) => Some(value),
@@ -168,7 +173,7 @@ fn value_of(event: &str, count: &Count) -> Option<u64> {
             ));
             Some(value)
         }
-        // Both reads at one moment of a coarse clock.
+        // Both reads came within one tick of a coarse clock.
         Scaled::NeverRan if count.time_enabled == Some(0) => Some(count.value),
         Scaled::NeverRan => {
             note(format_args!("{event}: other events had its counter all the time: the value is unknown"));

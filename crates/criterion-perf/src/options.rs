@@ -1,13 +1,15 @@
+//! Options of a measurement.
+
 use perf_session::ring::{Attr, Software};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System, parse_event};
 
 use crate::text::note;
 use crate::{Error, PerfMeasurement};
 
-/// The event of a [`PerfMeasurement`], and whose events it counts: by default those of the calling thread in user
+/// The event of a [`PerfMeasurement`], and what it counts: by default the calling thread in user
 /// space.
 ///
-/// A whole benchmark, for machines with a PMU and without one, as most virtual machines of CI are:
+/// A complete benchmark, for machines with and without a PMU, such as most virtual machines in CI:
 ///
 /// ```
 /// use std::hint::black_box;
@@ -50,8 +52,9 @@ pub struct PerfMeasurementOptions {
 }
 
 impl PerfMeasurementOptions {
-    /// Returns the options of an event, by a name as the perf tool has it: `instructions`, `cycles`,
-    /// `cache-misses`, `L1-dcache-load-misses`, `page-faults`, `cpu/event=0xc0/`, `raw_syscalls:sys_enter`.
+    /// Creates options for an event by its perf tool name: `instructions`, `cycles`,
+    /// `cache-misses`, `L1-dcache-load-misses`, `page-faults`, `cpu/event=0xc0/`,
+    /// `raw_syscalls:sys_enter`.
     pub fn new(event: impl Into<String>) -> Self {
         Self {
             event: event.into(),
@@ -61,42 +64,46 @@ impl PerfMeasurementOptions {
         }
     }
 
-    /// Counts the kernel too, which needs `CAP_PERFMON` or `perf_event_paranoid` of at most 1. The modifiers `:u` and
-    /// `:k` of the event's name have the same effect.
+    /// Counts the kernel too, which needs `CAP_PERFMON` or `perf_event_paranoid` of at most 1. The
+    /// modifiers `:u` and `:k` of the event's name have the same effect.
     ///
-    /// Tracepoints, kprobes and context switches are events of the kernel, and need this permission in any case.
+    /// Tracepoints, kprobes and context switches are kernel events, and always need this
+    /// permission.
     pub fn include_kernel(self) -> Self {
         Self { includes_kernel: true, ..self }
     }
 
-    /// Counts the threads that the calling thread starts after [`open`](Self::open), and their threads, for
-    /// benchmarks that run in several. Since Linux 5.13.
+    /// Counts the threads that the calling thread starts after [`open`](Self::open), and their
+    /// threads, for multithreaded benchmarks. Since Linux 5.13.
     pub fn inherit_threads(self) -> Self {
         Self { inherits_threads: true, ..self }
     }
 
-    /// Measures `task-clock`, the time of the thread on a CPU, if the kernel refuses the event, for example because the
-    /// machine has no PMU. A line on standard error has the reason, and the unit of all values is the clock's.
+    /// Measures `task-clock`, the CPU time of the thread, if the kernel refuses the event, for
+    /// example because the machine has no PMU. A line on standard error has the reason, and the
+    /// unit of all values is the clock's.
     ///
-    /// A misspelt name is an error in any case.
+    /// A misspelt name is still an error.
     pub fn clock_if_refused(self) -> Self {
         Self { falls_back_to_clock: true, ..self }
     }
 
-    /// Opens the event for the calling thread, and starts it. Only this thread may run the benchmarks.
+    /// Opens the event for the calling thread, and starts it. Only this thread may run the
+    /// benchmarks.
     ///
     /// # Errors
     ///
     /// - [`Error::Name`]: no event has the name, or several do.
-    /// - [`Error::Open`]: the machine does not have the event, or the user may not count it.
-    /// - [`Error::CpuOnly`]: the event is not one of threads.
+    /// - [`Error::Open`]: the machine lacks the event, or the user may not count it.
+    /// - [`Error::CpuOnly`]: the event cannot count threads.
     pub fn open(self) -> Result<PerfMeasurement, Error> {
         let system = System::new();
         let event = parse_event(&self.event, &system).map_err(Error::Name)?;
         match self.open_event(event, &system) {
             Err(refused @ Error::Open { .. }) if self.falls_back_to_clock => {
                 let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
-                // If the clock is refused too, the error of the event is the one to solve.
+                // If the clock is refused too, return the error of the event, because that is the
+                // one to solve.
                 let Ok(measurement) = self.open_event(clock.into(), &system) else { return Err(refused) };
                 note(format_args!(
                     "measuring {} instead of {}: {refused:#}",

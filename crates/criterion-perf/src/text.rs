@@ -1,14 +1,14 @@
-//! Texts that live as long as the process.
+//! Strings that live as long as the process.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-/// Each text once, so that the memory is bounded by the number of different units and notes.
+/// Interned strings, so that memory is bounded by the number of different units and notes.
 static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// Returns the text as criterion's formatter needs it, and whether it is new.
+/// Interns a string for criterion's formatter. Also returns whether it is new.
 fn keep(text: &str) -> (&'static str, bool) {
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = texts.get(text) {
@@ -19,16 +19,16 @@ fn keep(text: &str) -> (&'static str, bool) {
     (new, true)
 }
 
-/// Returns the text as a static one.
+/// Interns a string.
 pub(crate) fn to_static(text: &str) -> &'static str {
     keep(text).0
 }
 
-/// Prints a line on standard error, each text once in a process.
+/// Prints a line on standard error, each text once per process.
 pub(crate) fn note(text: impl Display) {
     let (text, is_new) = keep(&format!("criterion-perf: {text}"));
     if is_new {
-        // Unlike `eprintln`, without a panic if standard error is closed.
+        // Unlike `eprintln`, does not panic if standard error is closed.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 }

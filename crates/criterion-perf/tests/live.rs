@@ -1,4 +1,5 @@
-//! Measurements of the running kernel. A test that is not permitted to open its event prints the reason and passes.
+//! Measurements of the running kernel. A test that may not open its event prints the reason and
+//! passes.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
 
@@ -13,10 +14,11 @@ use criterion_perf::{Error, PerfMeasurement, PerfMeasurementOptions};
 use perf_session::Cause;
 use rustix::process::Uid;
 
-/// No kernel has this number of a hardware event.
+/// A hardware event number that no kernel has.
 const REFUSED: &str = "0:0x4d";
 
-/// Opens the event, or prints why not, which fails the test with `PERFKIT_REQUIRE_LIVE=1` if it is a matter of permission.
+/// Opens the event, or prints why not. A missing permission fails the test with
+/// `PERFKIT_REQUIRE_LIVE=1`.
 fn open_or_skip(options: PerfMeasurementOptions) -> Option<PerfMeasurement> {
     let error = match options.open() {
         Ok(measurement) => return Some(measurement),
@@ -48,7 +50,8 @@ fn touch_new_pages() {
     black_box(vec![1_u8; BYTES]);
 }
 
-/// Returns the page faults of [`touch_new_pages`] at least and at most. malloc has a header before the block.
+/// Returns the minimum and maximum of page faults in [`touch_new_pages`]. malloc has a header
+/// before the block.
 fn expected_faults() -> std::ops::RangeInclusive<u64> {
     let pages = (BYTES / rustix::param::page_size()) as u64;
     let huge = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
@@ -83,7 +86,7 @@ fn tracepoint_counts_the_system_calls_and_the_read_of_the_measurement() {
             black_box(rustix::process::getppid());
         }
     });
-    // They do not fire for 32-bit programs.
+    // System call tracepoints do not fire for 32-bit programs.
     if cfg!(target_pointer_width = "64") {
         assert_eq!(value, Some(101));
     }
@@ -151,7 +154,7 @@ fn kernel_needs_a_permission_and_user_space_does_not() {
     }
     let as_nobody = || {
         let nobody = Uid::from_raw(65534);
-        // By the system call, which changes this thread alone.
+        // Make the system call directly, because it changes only this thread.
         rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
         assert!(open_or_skip(options("page-faults")).is_some());
         for options in [options("page-faults").include_kernel(), options("context-switches")] {
@@ -211,7 +214,7 @@ impl Measurement for Unreadable {
     }
 }
 
-/// Runs a benchmark of page faults; returns whether criterion has a result.
+/// Runs a benchmark of page faults. Returns whether criterion has a result.
 fn has_result<M: Measurement + 'static>(measurement: M, folder: &Path) -> bool {
     let criterion =
         Criterion::default().without_plots().output_directory(folder).with_measurement(measurement);

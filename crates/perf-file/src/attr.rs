@@ -29,7 +29,8 @@ pub(crate) fn wrong_attr_size(found: u64, offset: u64) -> Error {
     Error::new(offset, Reason::Size { what: "an attr", expected, found })
 }
 
-/// Reads an entry of the section of attrs, which is exactly `entry`: the attr, and the section of its ids.
+/// Reads an entry of the section of attrs, which is exactly `entry`: the attr, and the section of
+/// its ids.
 pub(crate) fn read_entry(mut entry: Bytes<'_>) -> Result<(&[u8], Section)> {
     let offset = entry.offset();
     // The entry has the length of the file's header, which the attr must confirm.
@@ -123,7 +124,7 @@ fn swapped(attr: Attr) -> Attr {
         field.reverse();
         rest = after;
     }
-    // The bit fields are no numbers.
+    // The bit fields are not numbers.
     swapped.flags = swapped_flags(attr.flags);
     swapped.aux_action = zerocopy::transmute!(swapped_bits::<4>(zerocopy::transmute!(attr.aux_action)));
     swapped
@@ -135,8 +136,8 @@ fn swapped_bits<const N: usize>(bytes: [u8; N]) -> [u8; N] {
     bytes.map(u8::reverse_bits)
 }
 
-/// Swaps the flags, of which one is not a bit: `precise_ip` is a number of two bits, whose high bit is first on
-/// big-endian machines.
+/// Swaps the flags. One is not a bit: `precise_ip` is a number of two bits, whose high bit comes
+/// first on big-endian machines.
 fn swapped_flags(flags: AttrFlags) -> AttrFlags {
     let flags: AttrFlags = zerocopy::transmute!(swapped_bits::<8>(zerocopy::transmute!(flags)));
     let high = AttrFlags::PRECISE_IP_MASK & (AttrFlags::PRECISE_IP_MASK << 1);

@@ -10,7 +10,7 @@ pub struct Bytes<'a> {
     order: ByteOrder,
     /// Offset of `rest` in the file, for errors.
     offset: u64,
-    /// A number from the start of the section on which its entries depend.
+    /// A number from the start of the section that determines the layout of its entries.
     context: u32,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Bytes<'a> {
         self.rest
     }
 
-    /// Sets the number on which the entries of the section depend.
+    /// Sets the number that determines the layout of the section's entries.
     pub(crate) fn set_context(&mut self, context: u32) {
         self.context = context;
     }
@@ -52,7 +52,8 @@ impl<'a> Bytes<'a> {
 
     /// Takes the next `len` bytes.
     pub(crate) fn take(&mut self, len: u64, what: &'static str) -> Result<&'a [u8]> {
-        // A length of a malformed file is compared with the bytes that are there, before anything is allocated.
+        // A length of a malformed file is compared with the bytes that are there, before anything
+        // is allocated.
         let split = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
         let Some((taken, rest)) = split else {
             return Err(Error::truncated(self.offset, what, len, self.rest.len() as u64));

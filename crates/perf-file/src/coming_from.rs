@@ -1,12 +1,13 @@
-//! Tables for porting a program from another crate: its items, and the items of this crate that replace them.
+//! Tables for porting a program from another crate: its items, and the items of this crate that
+//! replace them.
 //!
 //! | from | page |
 //! |---|---|
 //! | `linux-perf-data` | [`linux_perf_data`] |
 //! | `tracepoint_perf`, `tracepoint_decode` | [`tracepoint_perf`] |
 //!
-//! The pages name the versions that they were written for. Their examples are compiled as tests of this
-//! crate, and their links are checked.
+//! The pages name the versions that they were written for. Their examples are compiled as tests of
+//! this crate, and their links are checked.
 
 // Only the links of the pages use these names.
 #[cfg(doc)]

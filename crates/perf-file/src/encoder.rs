@@ -4,7 +4,8 @@ use std::vec::Vec;
 
 use crate::order::ByteOrder;
 
-/// Strings of feature sections are padded to a multiple of this number of bytes, as by the perf tool.
+/// Strings of feature sections are padded to a multiple of this number of bytes, as by the perf
+/// tool.
 const STRING_ALIGN: usize = 64;
 
 /// A section or record under construction: the counterpart of [`Bytes`](crate::bytes::Bytes).
@@ -14,7 +15,7 @@ const STRING_ALIGN: usize = 64;
 pub struct Encoder {
     pub(crate) bytes: Vec<u8>,
     pub(crate) order: ByteOrder,
-    /// A number from the start of the section on which its entries depend.
+    /// A number from the start of the section that determines the layout of its entries.
     pub(crate) context: u32,
 }
 
@@ -56,14 +57,15 @@ impl Encoder {
         self
     }
 
-    /// Appends a text and zeros, `len` bytes in all.
+    /// Appends a text, padded with zeros to `len` bytes.
     pub(crate) fn text(&mut self, text: &[u8], len: usize) -> &mut Self {
         let end = self.bytes.len() + len;
         self.bytes(text).bytes.resize(end, 0);
         self
     }
 
-    /// Appends a string of a feature section: its padded length as a `u32`, and its bytes with a NUL at least.
+    /// Appends a string of a feature section: its padded length as a `u32`, and its bytes with a
+    /// NUL at least.
     pub(crate) fn string(&mut self, text: &[u8]) -> &mut Self {
         let padded = (text.len() + 1).next_multiple_of(STRING_ALIGN);
         self.count(padded).text(text, padded)

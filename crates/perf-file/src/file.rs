@@ -42,8 +42,8 @@ impl<'a> PerfData<'a> {
     ///
     /// # Errors
     ///
-    /// An error of [`FileHeader::parse`]: the bytes are no `perf.data`, are truncated in the header, or the header
-    /// contradicts itself.
+    /// An error of [`FileHeader::parse`]: the bytes are not a `perf.data`, are truncated in the
+    /// header, or the header contradicts itself.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         Ok(Self { bytes, head: FileHeader::parse(bytes)? })
     }
@@ -63,11 +63,13 @@ impl<'a> PerfData<'a> {
         self.bytes
     }
 
-    /// Iterates over the events of the file form. A damaged entry ends the iteration with an error. The pipe form has
-    /// records [`UserRecord::HeaderAttr`](crate::UserRecord::HeaderAttr) instead, and no event here.
+    /// Iterates over the events of the file form. A damaged entry ends the iteration with an error.
+    /// The pipe form has records [`UserRecord::HeaderAttr`](crate::UserRecord::HeaderAttr) instead,
+    /// and no event here.
     pub fn attrs(&self) -> impl Iterator<Item = Result<FileAttr<'a>>> + Clone + use<'a> {
         let file = *self;
-        // The entries that are not read yet, and the size of one; `None` at the end and after an error.
+        // The entries that are not read yet, and the size of one; `None` at the end and after an
+        // error.
         let mut rest = self.head.file_header().map(|header| (header.attrs, header.attr_size));
         core::iter::from_fn(move || {
             let (section, size) = rest.take().filter(|(section, _)| section.size > 0)?;
@@ -89,8 +91,8 @@ impl<'a> PerfData<'a> {
         Ok(FileAttr::new(attr, List::take(&mut ids, count, "ids")?, self.head.order))
     }
 
-    /// Iterates over the records, in the order of the file. After a damaged or truncated record there is one error, and
-    /// the iteration ends.
+    /// Iterates over the records, in the order of the file. After a damaged or truncated record
+    /// there is one error, and the iteration ends.
     pub fn frames(&self) -> impl Iterator<Item = Result<RawFileRecord<'a>>> + Clone + use<'a> {
         let (section, order) = (self.head.records(self.bytes.len() as u64), self.head.order);
         let from = usize::try_from(section.offset).ok().and_then(|offset| self.bytes.get(offset..));
@@ -119,21 +121,23 @@ impl<'a> PerfData<'a> {
         })
     }
 
-    /// Iterates over the feature sections of the file form, by number. A section past the end of the file is an error,
-    /// after which the iteration continues, because the other sections may be whole. The pipe form has records
-    /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead, and no section here. A file whose
-    /// recording was interrupted has none either.
+    /// Iterates over the feature sections of the file form, by number. A section past the end of
+    /// the file is an error, after which the iteration continues, because the other sections may be
+    /// complete. The pipe form has records
+    /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead of sections. A file
+    /// whose recording was interrupted has neither.
     pub fn features(&self) -> impl Iterator<Item = Result<FeatureSection<'a>>> + use<'a> {
         let file = *self;
         file.head.features().iter().map(move |feature| file.feature_of_table(feature))
     }
 
-    /// Returns the section of a feature; `None` if the file has none.
+    /// Returns the section of a feature; `None` if the file lacks it.
     ///
     /// # Errors
     ///
-    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end of the file,
-    /// [`Reason::Overlap`](crate::Reason::Overlap) if they overlap the header, the attrs or the records.
+    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end
+    /// of the file, [`Reason::Overlap`](crate::Reason::Overlap) if they overlap the header, the
+    /// attrs or the records.
     pub fn feature(&self, feature: Feature) -> Result<Option<FeatureSection<'a>>> {
         let has = self.head.features().contains(feature);
         has.then(|| self.feature_of_table(feature)).transpose()
@@ -152,8 +156,8 @@ impl<'a> PerfData<'a> {
         Ok(FeatureSection::new(feature, bytes.rest(), bytes.order(), bytes.offset()))
     }
 
-    /// Verifies the features: that the table and all sections are in the file, that they overlap nothing, and
-    /// that the content of each is well-formed.
+    /// Verifies that the table and all sections are in the file, that they do not overlap anything,
+    /// and that the content of each is well-formed.
     ///
     /// # Errors
     ///

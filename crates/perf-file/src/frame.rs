@@ -34,7 +34,8 @@ impl<'a> RawFileRecord<'a> {
     /// [`Reason::TruncatedRecord`], or [`Reason::RecordSize`].
     #[inline]
     pub fn split_first(bytes: &'a [u8], order: ByteOrder, offset: u64) -> Result<(Self, &'a [u8])> {
-        // Nearly all records of a file. The rest, with its errors, is kept out of the loop of the caller.
+        // Nearly all records of a file. The rest, with its errors, is kept out of the loop of the
+        // caller.
         if order.is_native() {
             if let Some((header, bytes, rest)) = split_native(bytes) {
                 return Ok((Self { offset, header, bytes, payload: &[], order }, rest));
@@ -93,8 +94,8 @@ impl<'a> RawFileRecord<'a> {
     }
 }
 
-/// Splits a record of the kernel in this machine's byte order off `bytes`; `None` if it is not one, or
-/// malformed.
+/// Splits a record of the kernel in this machine's byte order off `bytes`; `None` if it is not one,
+/// or malformed.
 #[inline]
 fn split_native(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     let header: Header = zerocopy::transmute!(*bytes.first_chunk::<8>()?);

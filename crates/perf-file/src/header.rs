@@ -36,14 +36,16 @@ impl FileHeader {
     ///
     /// # Errors
     ///
-    /// [`Reason::Empty`], [`Reason::NotPerfData`], [`Reason::Size`] for an unknown header, [`Reason::Truncated`] if it is
-    /// longer than `bytes`, [`Reason::Size`] and [`Reason::AttrsSize`] for attrs that are no whole entries,
-    /// and [`Reason::Overlap`] if the attrs, the records and the header overlap.
+    /// [`Reason::Empty`], [`Reason::NotPerfData`], [`Reason::Size`] for an unknown header,
+    /// [`Reason::Truncated`] if it is longer than `bytes`, [`Reason::Size`] and
+    /// [`Reason::AttrsSize`] for attrs that are not complete entries, and [`Reason::Overlap`] if
+    /// the attrs, the records and the header overlap.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         if bytes.is_empty() {
             return Err(Error::of_file(Reason::Empty));
         }
-        // A copy, because a file in memory need not be aligned, and zeros in place of what a short one lacks.
+        // A copy, because a file in memory can be unaligned, filled with zeros where a short header
+        // ends.
         let whole = bytes;
         let mut bytes = [0; Self::LEN];
         for (to, from) in bytes.iter_mut().zip(whole) {
@@ -55,7 +57,7 @@ impl FileHeader {
         let (mode, len) = match header.size {
             RawPipeHeader::SIZE => (FileMode::Pipe, RawPipeHeader::SIZE),
             RawFileHeader::SIZE => (FileMode::File(header), RawFileHeader::SIZE),
-            // Of the first tools. Other data follows in the place of the features.
+            // Written by the first tools. Other data takes the place of the features.
             RawFileHeader::SIZE_WITHOUT_FEATURES => {
                 let header = RawFileHeader { features: FeatureSet::default(), ..header };
                 (FileMode::File(header), RawFileHeader::SIZE_WITHOUT_FEATURES)
@@ -108,7 +110,7 @@ impl FileHeader {
         matches!(self.mode, FileMode::File(RawFileHeader { data: Section { size: 0, .. }, .. }))
     }
 
-    /// Returns the features of the file form. A file whose recording was interrupted has none.
+    /// Returns the features of the file form. They are empty after an interrupted recording.
     pub fn features(&self) -> FeatureSet {
         let header = self.file_header().filter(|_| !self.is_interrupted());
         header.map_or_else(FeatureSet::default, |header| header.features)
@@ -146,8 +148,8 @@ fn order(header: &RawFileHeader, len: usize) -> Result<ByteOrder> {
     }
 }
 
-/// Checks that the attrs are whole entries, and that neither they nor the records are in the header or in
-/// each other. An empty section can have any offset.
+/// Checks that the attrs are whole entries, and that neither they nor the records are in the header
+/// or in each other. An empty section can have any offset.
 fn check_sections(header: &RawFileHeader) -> Result<()> {
     let RawFileHeader { attrs, data, attr_size, .. } = *header;
     if attrs.size > 0 {
@@ -181,8 +183,9 @@ fn swapped(header: RawFileHeader) -> RawFileHeader {
     RawFileHeader { features: host_features(swapped.features), ..swapped }
 }
 
-/// Returns the features of another machine, which its tool wrote as `unsigned long`: a 32-bit big-endian tool has the
-/// halves of each word in the other order. Every perf tool writes the host's name.
+/// Returns the features of another machine, which its tool wrote as `unsigned long`: a 32-bit
+/// big-endian tool has the halves of each word in the other order. Every perf tool writes the
+/// host's name.
 fn host_features(words: FeatureSet) -> FeatureSet {
     let halves = FeatureSet(words.0.map(|word| word.rotate_left(32)));
     let has_halves = !words.contains(Feature::HOSTNAME) && halves.contains(Feature::HOSTNAME);
@@ -249,7 +252,7 @@ mod tests {
             let mut size = Encoder::new(order);
             size.u64(72);
             bytes[8..16].copy_from_slice(&size.bytes);
-            // What follows the header is not a part of it.
+            // Bytes after the header do not belong to it.
             for bytes in [&bytes[..72], &bytes[..]] {
                 let head = FileHeader::parse(bytes).unwrap();
                 assert_eq!((head.features().iter().count(), head.feature_table()), (0, None));

@@ -20,10 +20,10 @@
 //! | to | use |
 //! |---|---|
 //! | read all records of a file, a directory, a pipe or a mapped file | [`Reader`] |
-//! | read them in the order of time | [`Reader::sorted`] |
+//! | read them in time order | [`Reader::sorted`] |
 //! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
 //! | read the records that tools write in their own form | [`FileRecord::user`], [`UserRecord`] |
-//! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
+//! | read facts about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
 //! | know the events and features of a pipe before its records | [`Reader::read_metadata`] |
 //! | know whether the file was truncated, verify all features | [`Reader::is_truncated`], [`Reader::verify_features`] |
 //! | view a file in memory without std and without allocations | [`PerfData`], [`RawFileRecord`] |
@@ -32,15 +32,16 @@
 //! | write files and pipes | [`writer`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
-//! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
-//! with an offset and a reason. A file whose header or attrs contradict themselves is not opened.
-//! A length in a file never makes the reader allocate more than there are bytes, and sparse files do
-//! not either: [`FileEvents::MAX`], [`FileEvents::MAX_IDS`] and [`FeatureBuf::MAX_LEN`] are limits, and AUX data
-//! is skipped unless it is asked for. A zstd stream needs its window, 0.5 MiB at the perf tool's default
-//! level and at most 128 MiB, and up to 9 MiB more.
+//! Bytes are not trusted: a malformed or truncated file yields its complete records, then an
+//! [`Error`] with an offset and a reason. A file whose header or attrs contradict themselves is not
+//! opened. A length in a file never makes the reader allocate more than there are bytes, and
+//! neither do sparse files: [`FileEvents::MAX`], [`FileEvents::MAX_IDS`] and
+//! [`FeatureBuf::MAX_LEN`] are limits, and AUX data is skipped unless it is requested. A zstd
+//! stream needs its window, 0.5 MiB at the perf tool's default level and at most 128 MiB, and up to
+//! 9 MiB more.
 //!
-//! The crate works on any operating system, and opens no file but the recording. The crate `perf-record` describes the
-//! machine and its tasks before a recording.
+//! The crate works on any operating system, and opens no file but the recording. The crate
+//! `perf-record` describes the machine and its tasks before a recording.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

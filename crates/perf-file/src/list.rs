@@ -35,8 +35,8 @@ pub(crate) use private::Read;
 #[cfg(any(test, feature = "std"))]
 pub(crate) use private::Write;
 
-/// Declares structs by their fields in the order of the file, each with its name in errors. Reading and writing
-/// follow from the list: by the type of a field, or by the form after `in`.
+/// Declares structs by their fields in the order of the file, each with its name in errors. Reading
+/// and writing follow from the list: by the type of a field, or by the form after `in`.
 macro_rules! fields {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$a:lifetime>)? {
         $($(#[$doc:meta])* pub $field:ident: $type:ty = $what:literal $(in $form:ty)?,)+
@@ -86,7 +86,8 @@ macro_rules! write_as {
 pub(crate) use write_as;
 pub(crate) use {fields, read_as};
 
-/// The form of a list after its number of entries as a `u64`. Without a form that number is a `u32`.
+/// The form of a list after its number of entries as a `u64`. Without a form that number is a
+/// `u32`.
 pub(crate) struct LongList;
 
 impl LongList {
@@ -143,7 +144,7 @@ impl CountedBytes {
     }
 }
 
-/// The form of a text in `LEN` bytes, of which it uses those before a NUL.
+/// A NUL-terminated text in a field of `LEN` bytes.
 pub(crate) struct TextField<const LEN: usize>;
 
 impl<const LEN: usize> TextField<LEN> {
@@ -159,8 +160,8 @@ impl<const LEN: usize> TextField<LEN> {
 
 /// A list in a record or section.
 ///
-/// The entries of a file were checked, and are read when the list is iterated over. [`List::from`] makes a list of
-/// entries in memory, for [`Features::set`](crate::writer::Features::set).
+/// The entries of a file were checked, and are read when the list is iterated over. [`List::from`]
+/// makes a list of entries in memory, for [`Features::set`](crate::writer::Features::set).
 #[derive(Clone, Copy)]
 pub struct List<'a, T>(Entries<'a, T>);
 
@@ -201,7 +202,7 @@ impl<'a, T: ListEntry<'a>> List<'a, T> {
         }
     }
 
-    /// Returns whether there is no entry.
+    /// Returns true for an empty list.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -309,7 +310,8 @@ impl<'a, T: ListEntry<'a> + fmt::Debug> fmt::Debug for ListIter<'a, T> {
     }
 }
 
-/// Reads and writes numbers by the methods of `Bytes` and `Encoder` with the same name, and types of one number.
+/// Reads and writes numbers by the methods of `Bytes` and `Encoder` with the same name, and types
+/// of one number.
 macro_rules! numbers {
     ($($type:ident)+; $($name:ty: $number:ty),+) => {
         $(

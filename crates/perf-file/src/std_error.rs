@@ -1,11 +1,12 @@
-//! The conversions of errors into those of std.
+//! Converts errors of this crate to `std::io::Error`.
 
 /// Implements the conversions of errors that have `raw_os_error` and a private `kind`.
 macro_rules! into_std {
     ($($Error:ident)*) => {$(
         impl $Error {
             /// Returns std's error of the errno, for code that looks at
-            /// [`raw_os_error`](std::io::Error::raw_os_error). Without an errno, an error of this one's kind and text.
+            /// [`raw_os_error`](std::io::Error::raw_os_error). Without an errno, an error of this
+            /// one's kind and text.
             #[must_use]
             pub fn to_os_error(&self) -> std::io::Error {
                 match self.raw_os_error() {

@@ -8,8 +8,8 @@ mod io;
 
 /// An error of a file that is read or written, with its offset.
 ///
-/// `Display` prints the offset, if there is one, and the whole reason, and not the file, whose path the program adds. So
-/// [`source`](core::error::Error::source) is always `None`.
+/// `Display` prints the offset, if there is one, and the whole reason, and not the file, whose path
+/// the program adds. So [`source`](core::error::Error::source) is always `None`.
 #[derive(Debug)]
 pub struct Error {
     /// `None` if the error is of the whole file.
@@ -33,8 +33,9 @@ pub enum Reason {
         /// Bytes that are there, of these 8.
         len: usize,
     },
-    /// No known header has the size that the file's header reports. Or the size of an attr, with the section of its ids
-    /// in the file form, is less than the size of the first published attr, or more than a page.
+    /// No known header has the size that the file's header reports. Or the size of an attr, with
+    /// the section of its ids in the file form, is less than the size of the first published attr,
+    /// or more than a page.
     Size {
         /// The header or the attr.
         what: &'static str,
@@ -43,7 +44,7 @@ pub enum Reason {
         /// The size in bytes.
         found: u64,
     },
-    /// The size inside of an attr is not the size that the header of the file says.
+    /// The size inside an attr differs from the size in the file header.
     AttrLength {
         /// The size inside of the attr in bytes.
         found: u32,
@@ -64,7 +65,8 @@ pub enum Reason {
         /// The part that has the same bytes.
         with: &'static str,
     },
-    /// The file has more than this crate reads, so that a malformed file cannot take any amount of memory.
+    /// The file has more than this crate reads, so that a malformed file cannot take any amount of
+    /// memory.
     Limit {
         /// The items that are counted.
         what: &'static str,
@@ -101,9 +103,9 @@ pub enum Reason {
     },
     /// A number selects a form that this crate does not know.
     Unsupported {
-        /// The field.
+        /// Name of the field.
         what: &'static str,
-        /// Its value.
+        /// Value of the field.
         found: u64,
     },
     /// A compressed record is not a part of a zstd stream.
@@ -130,8 +132,8 @@ pub enum Reason {
     /// The file cannot be read.
     #[cfg(feature = "std")]
     Io(std::io::Error),
-    /// The file or pipe did not take all bytes of a recording: a full disk, a closed pipe. It took those before the
-    /// offset of the error.
+    /// The file or pipe did not take all bytes of a recording: a full disk, a closed pipe. It took
+    /// those before the offset of the error.
     #[cfg(feature = "std")]
     Write {
         /// The part of the recording that was being written.
@@ -139,8 +141,8 @@ pub enum Reason {
         /// The error of the system call.
         error: std::io::Error,
     },
-    /// A record that is written is longer than its 16 bits of length can say. The file form has no such limit for
-    /// events and features.
+    /// A record that is written is longer than its 16 bits of length can say. The file form has no
+    /// such limit for events and features.
     #[cfg(feature = "std")]
     RecordTooLong {
         /// The content of the record.
@@ -151,7 +153,7 @@ pub enum Reason {
     /// A recording that is written has no event with this index.
     #[cfg(feature = "std")]
     NoEvent {
-        /// The index.
+        /// Index of the event.
         event: usize,
         /// Number of events of the recording.
         events: usize,
@@ -182,8 +184,9 @@ impl Error {
         Self::new(offset, Reason::Truncated { what, needed, available })
     }
 
-    /// Returns the offset in bytes from the start of the file; inside a compressed record, the offset of
-    /// the compressed record. `None` if the error is of the whole file, such as one that cannot be opened.
+    /// Returns the offset in bytes from the start of the file; inside a compressed record, the
+    /// offset of the compressed record. `None` if the error is of the whole file, such as one that
+    /// cannot be opened.
     pub const fn offset(&self) -> Option<u64> {
         self.offset
     }

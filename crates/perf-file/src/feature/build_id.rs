@@ -1,3 +1,5 @@
+//! Build ids of mapped files.
+
 use perf_abi::{BUILD_ID_SIZE_MAX, CpuMode, Misc};
 #[cfg(any(test, feature = "std"))]
 use perf_abi::{Header, RecordType};
@@ -8,8 +10,8 @@ use crate::list::{List, Read, Rest};
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};
 
-/// The build id of a mapped file, from [`Feature::BUILD_ID`](crate::format::Feature::BUILD_ID) and the records
-/// [`HEADER_BUILD_ID`](crate::format::record_type::HEADER_BUILD_ID).
+/// The build id of a mapped file, from [`Feature::BUILD_ID`](crate::format::Feature::BUILD_ID) and
+/// the records [`HEADER_BUILD_ID`](crate::format::record_type::HEADER_BUILD_ID).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "perf_record_header_build_id")]
 pub struct BuildId<'a> {
@@ -19,7 +21,8 @@ pub struct BuildId<'a> {
     pub pid: i32,
     /// The build id, at most 20 bytes. The writer leaves out those after that.
     pub build_id: &'a [u8],
-    /// Path as in the `MMAP2` records, or a name such as `[kernel.kallsyms]`. The writer truncates it to 4096 bytes.
+    /// Path as in the `MMAP2` records, or a name such as `[kernel.kallsyms]`. The writer truncates
+    /// it to 4096 bytes.
     pub filename: &'a [u8],
 }
 
@@ -33,12 +36,12 @@ const MAX_PATH: usize = 4096;
 /// Paths are padded to a multiple of this number of bytes, as by the perf tool.
 #[cfg(any(test, feature = "std"))]
 const PATH_ALIGN: usize = 64;
-/// The number on which the entries of a section depend: files of the first tools lack the pid.
+/// The context of sections whose entries lack the pid, as the first tools wrote them.
 const WITHOUT_PID: u32 = 1;
 
 impl<'a> BuildId<'a> {
-    /// Returns the build id of a file of the host. `mode` is [`CpuMode::KERNEL`] for the kernel and its modules,
-    /// otherwise [`CpuMode::USER`].
+    /// Returns the build id of a file of the host. `mode` is [`CpuMode::KERNEL`] for the kernel and
+    /// its modules, otherwise [`CpuMode::USER`].
     #[must_use]
     pub const fn new(filename: &'a [u8], build_id: &'a [u8], mode: CpuMode) -> Self {
         Self { misc: Misc::from_bits_retain(HAS_SIZE).with_cpu_mode(mode), pid: HOST, build_id, filename }

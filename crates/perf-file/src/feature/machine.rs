@@ -55,7 +55,8 @@ fields! {
         pub cpus: &'a [u8] = "CPUs of a node",
     }
 
-    /// Type and name of a PMU, from [`Feature::PMU_MAPPINGS`](crate::format::Feature::PMU_MAPPINGS).
+    /// Type and name of a PMU, from
+    /// [`Feature::PMU_MAPPINGS`](crate::format::Feature::PMU_MAPPINGS).
     pub struct PmuMapping<'a> {
         /// The attr's type.
         pub kind: u32 = "type of a PMU",
@@ -105,7 +106,8 @@ fields! {
         pub nodes: List<'a, MemoryNode<'a>> = "nodes" in LongList,
     }
 
-    /// Scheduling domains, from [`Feature::CPU_DOMAIN_INFO`](crate::format::Feature::CPU_DOMAIN_INFO).
+    /// Scheduling domains, from
+    /// [`Feature::CPU_DOMAIN_INFO`](crate::format::Feature::CPU_DOMAIN_INFO).
     pub struct DomainInfo<'a> {
         /// Version of `/proc/schedstat`.
         pub schedstat_version: u32 = "version of schedstat" in SchedstatVersion,
@@ -164,8 +166,8 @@ pub struct Dies<'a> {
 }
 
 impl<'a> CpuTopology<'a> {
-    /// Returns a topology to be written. The lists `ids` and [`Dies::ids`] have an entry for each CPU up to the
-    /// highest that is present, [`CpuCount::available`] in all.
+    /// Returns a topology for writing. The lists `ids` and [`Dies::ids`] have an entry for each CPU
+    /// up to the highest one that is present, [`CpuCount::available`] entries each.
     #[must_use]
     pub fn new(
         packages: &'a [&'a [u8]],
@@ -194,7 +196,8 @@ impl<'a> CpuTopology<'a> {
         }
     }
 
-    /// Returns the dies; `None` in files of tools before Linux 5.3. For `cpus` see [`core_ids`](CpuTopology::core_ids).
+    /// Returns the dies; `None` in files of tools before Linux 5.3. For `cpus` see
+    /// [`core_ids`](CpuTopology::core_ids).
     ///
     /// # Errors
     ///
@@ -213,8 +216,8 @@ impl<'a> CpuTopology<'a> {
         Ok(Some(Dies { lists, ids: List::take(&mut rest, cpus.into(), "dies of the CPUs")? }))
     }
 
-    /// Returns whether the section can be written in an order: one of the other order cannot be swapped without the
-    /// number of CPUs.
+    /// Returns whether the section can be written in an order: one of the other order cannot be
+    /// swapped without the number of CPUs.
     #[cfg(any(test, feature = "std"))]
     pub(crate) fn can_have_order(&self, order: ByteOrder) -> bool {
         match self.per_cpu {
@@ -286,7 +289,7 @@ impl Write for MemoryNode<'_> {
     }
 }
 
-/// The form of the version of `/proc/schedstat`, on which the fields of the domains after it depend.
+/// The version of `/proc/schedstat`, which determines the fields of the following domains.
 struct SchedstatVersion;
 
 impl SchedstatVersion {

@@ -32,18 +32,20 @@ pub use tracing_data::{FormatText, TraceSystem, TracingData};
 pub struct FeatureSection<'a> {
     /// Number of the feature.
     pub feature: Feature,
-    /// The content.
+    /// The bytes of the section.
     pub bytes: &'a [u8],
     order: ByteOrder,
     offset: u64,
 }
 
-/// Declares the contents of the feature sections: the features, the variant with its type, the name in errors and, if
-/// the type does not determine it, the form. Reading and writing follow from the rows.
+/// Declares the contents of the feature sections: the features, the variant with its type, the name
+/// in errors and, if the type does not determine it, the form. Reading and writing follow from the
+/// rows.
 macro_rules! data {
     ($($(#[$doc:meta])* $($feature:ident)|+ => $variant:ident($type:ty) = $what:literal $(in $form:ty)?;)+) => {
         /// The content of a feature section: what [`FeatureSection::data`] reads and
-        /// [`Features::set`](crate::writer::Features::set) writes. Strings are the raw bytes before their NUL.
+        /// [`Features::set`](crate::writer::Features::set) writes. Strings are the raw bytes before
+        /// their NUL.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         pub enum FeatureData<'a> {
@@ -52,7 +54,8 @@ macro_rules! data {
                 $(#[$doc])*
                 $variant($type),
             )+
-            /// [`BRANCH_STACK`](Feature::BRANCH_STACK) and [`STAT`](Feature::STAT): markers without content.
+            /// [`BRANCH_STACK`](Feature::BRANCH_STACK) and [`STAT`](Feature::STAT): markers without
+            /// content.
             Marker,
             /// A feature that this crate does not know.
             Unknown(&'a [u8]),

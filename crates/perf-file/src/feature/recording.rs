@@ -66,7 +66,8 @@ fields! {
         pub clock_time: u64 = "time of the clock",
     }
 
-    /// Type information of BPF programs, from [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
+    /// Type information of BPF programs, from
+    /// [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
     pub struct Btf<'a> {
         /// The id of the BTF object in the kernel.
         pub id: u32 = "id of a BTF object",

@@ -16,8 +16,8 @@ impl FeatureTable {
     /// The table in errors.
     pub(crate) const NAME: &'static str = "table of features";
 
-    /// Returns the part of the table up to the entry of a feature, or all of it; `None` without features, and
-    /// if its offset overflows.
+    /// Returns the part of the table up to the entry of a feature, or the whole table; `None`
+    /// without features, and if its offset overflows.
     pub(crate) fn section_up_to(head: &FileHeader, last: Option<Feature>) -> Option<Section> {
         let table = head.feature_table()?;
         // Not the whole table, so that the features before the end of a truncated file can be read.
@@ -56,8 +56,8 @@ impl FeatureTable {
         check_section(name(feature), section, parts)
     }
 
-    /// Checks that the table and all sections are in a file of `file_len` bytes, and that no two parts of the
-    /// file overlap.
+    /// Checks that the table and all sections are in a file of `file_len` bytes, and that no two
+    /// parts of the file overlap.
     pub(crate) fn check_all(&self, head: &FileHeader, file_len: u64) -> Result<()> {
         let (Some(header), Some(table)) = (head.file_header(), head.feature_table()) else { return Ok(()) };
         check_section(Self::NAME, table, parts(header).into_iter())?;

@@ -1,10 +1,13 @@
+//! Each section in both byte orders.
+
 use super::*;
 use std::{format, vec, vec::Vec};
 
 use crate::encoder::{Encoder, ORDERS};
 use crate::error::Reason;
 
-/// Parses a section in both byte orders and writes it again, and checks that each of its parts is needed.
+/// Parses a section in both byte orders and writes it again, and checks that each of its parts is
+/// needed.
 fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut Encoder, expected: &str) {
     for order in ORDERS {
         let mut put = Encoder::new(order);

@@ -1,3 +1,5 @@
+//! The formats of tracepoints in a recording.
+
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::list::{CountedBytes, List, Read, fields};
@@ -12,7 +14,8 @@ use crate::{encoder::Encoder, list::Write};
 pub struct TracingData<'a> {
     /// Version, such as `0.6`.
     pub version: &'a [u8],
-    /// Byte order of the machine that recorded. The writer writes the section in the machine's order.
+    /// Byte order of the machine that recorded. The writer writes the section in the machine's
+    /// order.
     pub order: ByteOrder,
     /// Bytes of a `long` of its kernel.
     pub long_size: u8,
@@ -49,7 +52,7 @@ fields! {
     }
 }
 
-/// The first bytes.
+/// The magic number at the start.
 const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
 
 impl<'a> TracingData<'a> {
@@ -72,7 +75,7 @@ impl<'a> TracingData<'a> {
             1 => ByteOrder::Big,
             order => return Err(start.unsupported("byte order", order.into())),
         };
-        // What follows has the byte order of the mark, whatever the order of the file.
+        // The following data has the byte order of the mark, which can differ from the file's.
         let mut data = Bytes::new(start.rest(), order, start.offset());
         let (long_size, page_size) = (data.u8("size of a long")?, data.u32("size of a page")?);
         data.c_string("name of header_page")?;

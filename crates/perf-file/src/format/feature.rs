@@ -6,8 +6,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 named_numbers! {
     /// The number of a feature section: a bit of [`FeatureSet`], and the number in a record
-    /// [`HEADER_FEATURE`](super::record_type::HEADER_FEATURE) of the pipe form. Its [`name`](Self::name) lacks the
-    /// prefix `HEADER_`.
+    /// [`HEADER_FEATURE`](super::record_type::HEADER_FEATURE) of the pipe form. Its
+    /// [`name`](Self::name) lacks the prefix `HEADER_`.
     #[derive(PartialOrd, Ord)]
     pub struct Feature(u32);
 

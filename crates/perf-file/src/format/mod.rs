@@ -5,7 +5,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Declares a number of the format that newer tools may extend: a type with a constant and a name for each known value.
+/// Declares a number of the format that newer tools may extend: a type with a constant and a name
+/// for each known value.
 macro_rules! named_numbers {
     ($(#[$meta:meta])* pub struct $Name:ident($number:ty);
         $($(#[$doc:meta])* $c_name:literal $CONST:ident = $value:literal;)*
@@ -92,18 +93,18 @@ impl Section {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct RawFileHeader {
-    /// [`MAGIC`].
+    /// The constant [`MAGIC`].
     pub magic: u64,
-    /// Bytes of this header: [`RawFileHeader::SIZE`], or [`RawFileHeader::SIZE_WITHOUT_FEATURES`] in
-    /// files of version 1.
+    /// Bytes of this header: [`RawFileHeader::SIZE`], or [`RawFileHeader::SIZE_WITHOUT_FEATURES`]
+    /// in files of version 1.
     pub size: u64,
     /// Bytes of one entry of the section `attrs`: the attr and the [`Section`] of its
     /// ids, which follows it.
     pub attr_size: u64,
     /// The events: attrs, each followed by the [`Section`] of its ids.
     pub attrs: Section,
-    /// The records. A size of 0 marks a recording that was interrupted: the records extend to
-    /// the end of the file, and there are no features.
+    /// The records. A size of 0 marks an interrupted recording: the records extend to the end of
+    /// the file, without features after them.
     pub data: Section,
     /// Obsolete, ignored.
     pub event_types: Section,
@@ -124,7 +125,7 @@ impl RawFileHeader {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct RawPipeHeader {
-    /// [`MAGIC`].
+    /// The constant [`MAGIC`].
     pub magic: u64,
     /// [`RawPipeHeader::SIZE`], which distinguishes this header from [`RawFileHeader`].
     pub size: u64,

@@ -63,7 +63,7 @@ kinds! {
     "PERF_RECORD_HEADER_FEATURE" HEADER_FEATURE = 80;
     /// A part of the stream of compressed records.
     "PERF_RECORD_COMPRESSED" COMPRESSED = 81;
-    /// End of the records that describe what was there before the recording.
+    /// End of the synthetic records, which describe the state before the recording.
     "PERF_RECORD_FINISHED_INIT" FINISHED_INIT = 82;
     /// A part of the stream of compressed records, padded to a multiple of 8 bytes.
     "PERF_RECORD_COMPRESSED2" COMPRESSED2 = 83;

@@ -6,8 +6,8 @@ use zerocopy::IntoBytes;
 
 /// A queue of bytes.
 ///
-/// The unread bytes are moved to the start of the memory, which is aligned, when there is no
-/// capacity after them. Records of multiples of 8 bytes are aligned from then on.
+/// When the memory is full, the unread bytes are moved to its start, which is aligned. Records of
+/// multiples of 8 bytes are aligned from then on.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     words: Vec<u64>,
@@ -22,7 +22,8 @@ impl Buffer {
         self.words.as_bytes().get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Returns the unread bytes as words, without a last part of a word; none if they are not aligned.
+    /// Returns the unread bytes as words, without a last part of a word; none if they are not
+    /// aligned.
     #[inline]
     pub(super) fn unread_words(&self) -> &[u64] {
         if self.start % 8 == 0 {
@@ -50,7 +51,8 @@ impl Buffer {
 
     /// Returns the free bytes after the unread ones, at least `len`.
     pub(super) fn spare(&mut self, len: usize) -> &mut [u8] {
-        // Not before the end of the memory is reached, so that few bytes are moved: those of a truncated record.
+        // Only at the end of the memory, so that few bytes are moved: the start of a truncated
+        // record.
         if self.words.len() * 8 - self.end < len {
             self.words.as_mut_bytes().copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.len());

@@ -53,9 +53,9 @@ impl Decompressor {
         self.output.consume(len);
     }
 
-    /// Decodes the next block, or a part of it. Returns `false` if there is nothing to decode.
+    /// Decodes the next block, or a part of it. Returns `false` if no input is left.
     ///
-    /// One block at a time, because a block of 4 bytes can be decompressed to 128 KiB.
+    /// Only one block at a time, because a block of 4 bytes can be decompressed to 128 KiB.
     pub(super) fn decode_block(&mut self) -> Result<bool, Malformed> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -88,8 +88,8 @@ impl Decompressor {
 
     /// Passes the bytes that libzstd wants. Returns the number of bytes that it decoded.
     ///
-    /// No more than one block, because the content before a malformed block is lost if both are decoded
-    /// in one call.
+    /// No more than one block, because the content before a malformed block is lost if both are
+    /// decoded in one call.
     #[cfg(feature = "zstd")]
     fn advance(&mut self) -> Result<usize, Malformed> {
         let context = match &mut self.context {
@@ -177,7 +177,8 @@ mod tests {
         [&header[..3], content].concat()
     }
 
-    /// Returns a frame whose header has a window of 128 KiB, with these blocks and without a last one.
+    /// Returns a frame whose header has a window of 128 KiB, with these blocks and without a last
+    /// one.
     fn frame(blocks: &[Vec<u8>]) -> Vec<u8> {
         // magic number, descriptor, window
         [&[0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3], &blocks.concat()[..]].concat()
@@ -239,8 +240,8 @@ mod tests {
 
     #[test]
     fn block_that_repeats_gigabytes_is_refused() {
-        // 32,512 sequences, each with the literals' code 0, the offset's code 0 and the matches' code 52,
-        // whose 16 bits are ones: 131,074 bytes each, 4.2 GB.
+        // 32,512 sequences, each with the literals' code 0, the offset's code 0 and the matches'
+        // code 52, whose 16 bits are ones: 131,074 bytes each, 4.2 GB.
         let mut content = vec![0, 255, 0, 0, 0b0101_0100, 0, 0, 52];
         content.extend(vec![0xff; 2 * 0x7f00]);
         content.push(1);
@@ -288,7 +289,7 @@ mod tests {
         stream.feed(&frame(&[block(RAW, 3, b"abc"), block(RAW, 3, b"def")]));
         assert_eq!((stream.decode_ahead(3), stream.output()), (None, &b"abc"[..]));
         assert_eq!((stream.decode_ahead(100), stream.output()), (Some(3), &b"abcdef"[..]));
-        // The limit is that of the new bytes.
+        // The limit applies to the new bytes.
         stream.feed(&block(RAW, 3, b"ghi"));
         assert_eq!((stream.decode_ahead(4), stream.output()), (Some(3), &b"abcdefghi"[..]));
         assert!(stream.has_rest(), "decompressed");

@@ -12,25 +12,26 @@ use super::step::Found;
 use super::{FileRecord, Reader, Source, Stream};
 use crate::error::{Error, Reason, Result};
 
-/// The numbered files of a directory, beside the reader of its main file.
+/// The numbered files of a directory, next to the reader of its main file.
 #[derive(Debug)]
 pub(super) struct Parts<S> {
     pub(super) numbered: Vec<Reader<S>>,
-    /// The file whose record was returned last: 0 for the main file, and 1 for the first of `numbered`.
+    /// The file whose record was returned last: 0 for the main file, and 1 for the first of
+    /// `numbered`.
     current: usize,
-    /// The error that is returned at the end: of a missing file, or the first one of a sorted reader.
+    /// The error to return at the end: a missing file, or the first error of a sorted reader.
     error: Option<Error>,
     /// `None` if the files are read one after the other.
     merge: Option<Merge>,
 }
 
-/// The order of the files by the time of their next records. Each file is in order by itself.
+/// The order of the files by the time of their next records. Each file is already in order.
 #[derive(Debug)]
 struct Merge {
     heads: Heads<Vec<Head>>,
     /// The next record of each file, which is `Some` if the file is in `heads`.
     next: Vec<Option<Found>>,
-    /// Whether `heads` has the files. Nothing is read before the first record is asked for.
+    /// Whether `heads` has the files. Reading starts with the request for the first record.
     is_started: bool,
     /// The latest time that was returned.
     latest: u64,
@@ -54,7 +55,7 @@ impl<S: Source> Parts<S> {
 }
 
 impl<S: Source> Reader<S> {
-    /// Returns the file of the last record: this one, or a numbered one of a directory.
+    /// Returns the file that the last record came from: this one, or a numbered file.
     pub(super) fn last_part(&mut self) -> Option<&mut Self> {
         match self.parts.as_ref().map_or(0, |parts| parts.current) {
             0 => Some(self),
@@ -62,7 +63,8 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Makes a file of the directory the current one, and finds its next record; `None` if there is no such file.
+    /// Makes a numbered file the current one, and finds its next record; `None` if the file does
+    /// not exist.
     fn step_part(&mut self, index: usize) -> Option<Result<Option<Found>>> {
         self.parts.as_mut()?.current = index;
         self.last_part().map(Self::step_sorted)
@@ -120,7 +122,7 @@ impl<S: Source> Reader<S> {
         }
         let first = merge.heads.first()?;
         let next = merge.next.get(first).copied().flatten()?;
-        // A record without a time is not late: it is returned at once.
+        // A record without a time is not late, because it is returned at once.
         let time = time(next);
         merge.late += u64::from(time != 0 && time < merge.latest);
         merge.latest = merge.latest.max(time);
@@ -128,7 +130,8 @@ impl<S: Source> Reader<S> {
         Some(next)
     }
 
-    /// Finds the next record of a file. Its error waits for the end of all files, so that it hides no records.
+    /// Finds the next record of a file. Its error waits for the end of all files, so that it hides
+    /// no records.
     fn step_merged(&mut self, index: usize) -> Option<Found> {
         match self.step_part(index)? {
             Ok(next) => next,
@@ -179,7 +182,8 @@ fn open_regular(path: PathBuf) -> Result<File> {
     File::open(path).map_err(io)
 }
 
-/// Returns an error if a number is missing. A tool counts from 0; it is unknown how many files it wrote.
+/// Returns an error if a number is missing. A tool counts from 0; it is unknown how many files it
+/// wrote.
 fn first_missing(numbered: &[(u32, PathBuf)], has_parts: bool) -> Option<Error> {
     let gap = (0..).zip(numbered).find(|(expected, (number, _))| expected != number);
     let number = match gap {

@@ -1,4 +1,5 @@
-//! The features of a reader's file, and the events and features of the pipe form before its records.
+//! The features of a reader's file, and the events and features of the pipe form before its
+//! records.
 
 use std::string::String;
 use std::vec::Vec;
@@ -37,8 +38,8 @@ impl FeatureBuf {
 }
 
 impl<S: Source> Reader<S> {
-    /// Returns the features that are known so far: all in the file form, those of the records that were read in
-    /// the pipe form. A file whose recording was interrupted has none.
+    /// Returns the features that are known so far: in the file form all, in the pipe form the
+    /// features of the records that were read. Empty after an interrupted recording.
     pub fn features(&self) -> FeatureSet {
         if self.head.is_pipe() {
             self.context.features.iter().map(|buf| buf.feature).collect()
@@ -47,18 +48,19 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Reads the section of a feature; `None` if the file has none, or in the pipe form if its record was not
-    /// read yet ([`read_metadata`](Self::read_metadata) reads those before the first record of the kernel). In the
-    /// pipe form, the build ids are records of another kind, and not here; nor are the formats of tracepoints if
-    /// `read_metadata` was not called.
+    /// Reads the section of a feature; `None` if the file lacks it, or in the pipe form if its
+    /// record was not read yet ([`read_metadata`](Self::read_metadata) reads the records before the
+    /// first record of the kernel). In the pipe form, the build ids are records of another kind,
+    /// and not here; nor are the formats of tracepoints if `read_metadata` was not called.
     ///
     /// Can be called between two records: the next record is the same as without the call.
     ///
     /// # Errors
     ///
-    /// [`Reason::Truncated`] if the table or the section is past the end of the file, [`Reason::Overlap`] if they
-    /// overlap the header, the attrs, the records or each other's bytes, [`Reason::Limit`] for a section of more than
-    /// [`FeatureBuf::MAX_LEN`] bytes, [`Reason::Io`].
+    /// [`Reason::Truncated`] if the table or the section is past the end of the file,
+    /// [`Reason::Overlap`] if they overlap the header, the attrs, the records or each other's
+    /// bytes, [`Reason::Limit`] for a section of more than [`FeatureBuf::MAX_LEN`] bytes,
+    /// [`Reason::Io`].
     pub fn feature(&mut self, feature: Feature) -> Result<Option<FeatureBuf>> {
         if self.head.is_pipe() {
             return Ok(self.context.features.iter().find(|buf| buf.feature == feature).cloned());
@@ -70,17 +72,17 @@ impl<S: Source> Reader<S> {
         self.read_feature(&table, feature)
     }
 
-    /// Returns whether the file ends before its header or its table of features says: within the records, the table,
-    /// or the section of a feature, as a copy that was interrupted does. All whole records can be read, then
-    /// [`next`](Self::next) returns an error if records are missing; the [usual features](Self#usual-features) that are
-    /// missing are `None`.
+    /// Returns whether the file ends before the end that its header or its table of features
+    /// states: within the records, the table, or the section of a feature, like an interrupted
+    /// copy. All complete records can be read, then [`next`](Self::next) returns an error if
+    /// records are missing; the [usual features](Self#usual-features) that are missing are `None`.
     ///
-    /// It is `false` where nothing says how long the file is: for a pipe, and for a recording that was interrupted, which
-    /// has no features.
+    /// Returns `false` if the length of the file is unknown: for a pipe, and for an interrupted
+    /// recording, which has no features.
     ///
     /// # Errors
     ///
-    /// [`Reason::Io`].
+    /// [`Reason::Io`] if the size of the file cannot be read.
     pub fn is_truncated(&mut self) -> Result<bool> {
         let Some(header) = self.head.file_header() else { return Ok(false) };
         let (records, features) = (header.data, self.head.features());
@@ -99,16 +101,16 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Verifies the features of the file form: that the table and all sections are in the file, that they overlap
-    /// nothing, and that the content of each is well-formed. Nothing else notices damage in features that
-    /// are not read. The pipe form has no table, and nothing to verify here.
+    /// Verifies that the table and all sections of the file form are in the file, that they do not
+    /// overlap anything, and that the content of each is well-formed. Otherwise, damage in features
+    /// that are not read stays unnoticed. The pipe form has no table, and nothing to verify here.
     ///
-    /// Can be called between two records, as [`feature`](Self::feature).
+    /// Can be called between two records, like [`feature`](Self::feature).
     ///
     /// # Errors
     ///
-    /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`]. To report all, call these
-    /// for each of [`features`](Self::features).
+    /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`]. To report all,
+    /// call these for each of [`features`](Self::features).
     pub fn verify_features(&mut self) -> Result<()> {
         if self.head.features() == FeatureSet::default() {
             return Ok(());
@@ -123,7 +125,7 @@ impl<S: Source> Reader<S> {
         Ok(())
     }
 
-    /// Reads the table up to the entry of a feature, or all of it.
+    /// Reads the table up to the entry of a feature, or the whole table.
     fn feature_table(&mut self, last: Option<Feature>) -> Result<FeatureTable> {
         let what = FeatureTable::NAME;
         let Some(section) = FeatureTable::section_up_to(&self.head, last) else {
@@ -164,11 +166,13 @@ macro_rules! known {
 
 /// # Usual features
 ///
-/// Each is `None` if the file has no such feature, or ends before it, so that a program reads the records of a truncated
-/// file all the same; [`is_truncated`](Self::is_truncated) distinguishes the two. [`feature`](Self::feature) has the others,
-/// such as the build ids of the mapped files ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD.
-/// The pipe form has them after [`read_metadata`](Self::read_metadata). The errors are the other errors of
-/// [`feature`](Self::feature), and of [`FeatureSection::data`](crate::FeatureSection::data) for a malformed content.
+/// Each is `None` if the file has no such feature, or ends before it, so that a program reads the
+/// records of a truncated file all the same; [`is_truncated`](Self::is_truncated) distinguishes the
+/// two. [`feature`](Self::feature) has the others, such as the build ids of the mapped files
+/// ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD. The pipe form has
+/// them after [`read_metadata`](Self::read_metadata). The errors are the other errors of
+/// [`feature`](Self::feature), and of [`FeatureSection::data`](crate::FeatureSection::data) for a
+/// malformed content.
 impl<S: Source> Reader<S> {
     /// Returns the name of the host.
     pub fn hostname(&mut self) -> Result<Option<String>> {
@@ -249,14 +253,15 @@ impl<S: Source> Reader<S> {
     /// The most bytes that [`read_metadata`](Self::read_metadata) reads ahead.
     pub const MAX_METADATA: usize = 64 << 20;
 
-    /// Reads the events, features and formats of tracepoints that precede the first record of the kernel in the pipe
-    /// form, so that [`events`](Self::events), [`feature`](Self::feature) and the names of events are complete before the
-    /// first record is taken. No record is consumed: [`next`](Self::next) returns all of them. Call it before `next`; later,
-    /// and in the file form, whose events are known, it does nothing.
+    /// Reads the events, features and formats of tracepoints that precede the first record of the
+    /// kernel in the pipe form, so that [`events`](Self::events), [`feature`](Self::feature) and
+    /// the names of events are complete before the first record is taken. No record is consumed:
+    /// [`next`](Self::next) returns all of them. Call it before `next`; later, and in the file
+    /// form, whose events are known, it does nothing.
     ///
     /// The records are kept in memory until they are taken, at most
-    /// [`MAX_METADATA`](Self::MAX_METADATA) bytes of them. What follows, as the build ids at the end of a pipe,
-    /// is known when its record was read.
+    /// [`MAX_METADATA`](Self::MAX_METADATA) bytes of them. What follows, as the build ids at the
+    /// end of a pipe, is known when its record was read.
     ///
     /// ```
     /// use perf_file::Reader;
@@ -275,8 +280,8 @@ impl<S: Source> Reader<S> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Io`], and the error of a malformed attr, which `next` returns again at its record. A truncated
-    /// record ends the metadata without an error here.
+    /// [`Reason::Io`], and the error of a malformed attr, which `next` returns again at its record.
+    /// A truncated record ends the metadata without an error here.
     pub fn read_metadata(&mut self) -> Result<()> {
         let start = RawPipeHeader::SIZE;
         if !self.head.is_pipe() || self.offset() != start || self.noticed > start {
@@ -286,7 +291,8 @@ impl<S: Source> Reader<S> {
         while at <= Self::MAX_METADATA {
             let offset = start + at as u64;
             let io = |error| Error::new(offset, Reason::Io(error));
-            // Filled from the first record on each time: nothing is consumed, so that `next` returns all records.
+            // Filled from the first record each time. Consumes nothing, so that `next` returns all
+            // records.
             let rest = self.source.fill(at + 8).map_err(io)?.get(at..).unwrap_or_default();
             let Some(header) = header(rest, order).filter(|header| is_metadata(*header)) else { break };
             if check_size(header, offset).is_err() {
@@ -295,13 +301,15 @@ impl<S: Source> Reader<S> {
             let end = at + usize::from(header.size);
             let Some(record) = self.source.fill(end).map_err(io)?.get(at..end) else { break };
             self.context.learn(header, record, offset)?;
-            // A record that is too short for its length ends the metadata here, and is an error of `next`.
+            // A record that is too short for its length ends the metadata here, and is an error of
+            // `next`.
             let payload = payload_len(header.kind, record, order, offset).unwrap_or(u64::MAX);
             // The next step of the reader does not learn it again.
             self.noticed = start + end as u64;
             at = usize::try_from(payload).map_or(usize::MAX, |payload| end.saturating_add(payload));
             if header.kind == kind::HEADER_TRACING_DATA && at <= Self::MAX_METADATA {
-                // The formats are the section of the file form, so that samples decode before the first record is taken.
+                // The formats are the section of the file form, so that samples decode before the
+                // first record is taken.
                 let formats = self.source.fill(at).map_err(io)?.get(end..at).unwrap_or_default();
                 let section = FeatureSection::new(Feature::TRACING_DATA, formats, order, start + end as u64);
                 self.context.keep(&section);
@@ -319,8 +327,8 @@ fn is_metadata(header: Header) -> bool {
 }
 
 impl Context {
-    /// Uses a record of a tool that describes an event or the machine. Only a malformed event is an error:
-    /// without it records cannot be decoded.
+    /// Uses a record of a tool that describes an event or the machine. Only a malformed event is an
+    /// error: without it records cannot be decoded.
     pub(super) fn learn(&mut self, header: Header, record: &[u8], offset: u64) -> Result<()> {
         if !matches!(header.kind, kind::HEADER_ATTR | kind::HEADER_FEATURE | kind::EVENT_UPDATE) {
             return Ok(());
@@ -344,8 +352,9 @@ impl Context {
 
     /// Keeps a feature of the pipe form. A later record replaces an earlier one.
     fn keep(&mut self, section: &FeatureSection<'_>) {
-        // The mark after the last feature has the next number, which a newer tool uses for a feature. Tools do not
-        // write other features without content. And a file has no features of higher numbers.
+        // The mark after the last feature has the next number, which a newer tool uses for a
+        // feature. Tools do not write other features without content. And a file has no features of
+        // higher numbers.
         if section.bytes.is_empty() || section.feature.0 >= FeatureSet::BITS {
             return;
         }

@@ -55,18 +55,19 @@ use step::Plain;
 /// # Order of time
 ///
 /// A tool reads its rings one after the other, in rounds, and marks the end of each round with
-/// [`FINISHED_ROUND`](crate::format::record_type::FINISHED_ROUND). After a mark, no record is earlier than the
-/// latest one before the preceding mark, so that records up to there can be sorted and returned.
-/// [`sorted`](Self::sorted) keeps the records of about two rounds.
+/// [`FINISHED_ROUND`](crate::format::record_type::FINISHED_ROUND). After a mark, no record is
+/// earlier than the latest one before the preceding mark, so that records up to there can be sorted
+/// and returned. [`sorted`](Self::sorted) keeps the records of about two rounds.
 ///
 /// Records without a time, with the time 0 (synthesized by tools before the recording) and those
 /// of tools are returned at once, before the kept records.
 ///
 /// # Directories
 ///
-/// `perf record --threads` writes a directory. The file `data` in it has a header and records, the files `data.0`,
-/// `data.1` and so on have only records. [`Reader::open`] reads them all, one after the other or sorted by time, and
-/// [`FileRecord::part`] returns the number of the file. Events, features and [`header`](Self::header) are those of `data`.
+/// `perf record --threads` writes a directory. The file `data` in it has a header and records, the
+/// files `data.0`, `data.1` and so on have only records. [`Reader::open`] reads them all, one after
+/// the other or sorted by time, and [`FileRecord::part`] returns the number of the file. Events,
+/// features and [`header`](Self::header) come from `data`.
 ///
 /// # Mapped files
 ///
@@ -97,7 +98,7 @@ pub struct Reader<S> {
     plain: Plain,
     /// Offset up to which the events and features of the pipe form were read ahead of the records.
     noticed: u64,
-    /// The kept records, if they are returned in the order of time.
+    /// The kept records, if the reader is sorted.
     sort: Option<Box<Sort>>,
     /// The numbered files, if this is the main file of a directory.
     parts: Option<Box<Parts<S>>>,
@@ -109,14 +110,14 @@ impl<S: Source> Reader<S> {
         &self.head
     }
 
-    /// Returns the events that are known so far: all in the file form, those of the records that
-    /// were read in the pipe form.
+    /// Returns the events that are known so far: in the file form all, in the pipe form the events
+    /// of the records that were read.
     pub fn events(&self) -> &FileEvents {
         &self.context.events
     }
 
-    /// Leaves compressed records compressed: only they are returned, not their content. For a program
-    /// that copies files.
+    /// Leaves compressed records compressed: only they are returned, not their content. For a
+    /// program that copies files.
     #[must_use]
     pub fn without_decompression(mut self) -> Self {
         self.decompresses = false;
@@ -126,8 +127,8 @@ impl<S: Source> Reader<S> {
         self
     }
 
-    /// Returns the offset of the next record that is read, in bytes from the start of the file, or of the main file
-    /// of a directory.
+    /// Returns the offset of the next record that is read, in bytes from the start of the file, or
+    /// of the main file of a directory.
     pub fn offset(&self) -> u64 {
         let pending = if self.is_decompressed { 0 } else { self.pending };
         self.offset + (8 * self.plain.read + pending) as u64
@@ -135,19 +136,20 @@ impl<S: Source> Reader<S> {
 
     /// Reads the next record; `None` at the end.
     ///
-    /// Without [`sorted`](Self::sorted), records come in the order of the file, and the content of a compressed record
-    /// follows it. The main file of a directory comes before the numbered ones.
+    /// Without [`sorted`](Self::sorted), records come in the order of the file, and the content of
+    /// a compressed record follows it. The main file of a directory comes before the numbered ones.
     ///
     /// # Errors
     ///
-    /// [`Reason::TruncatedRecord`](crate::Reason::TruncatedRecord) if the file ends
-    /// within a record, [`Reason::RecordSize`](crate::Reason::RecordSize),
-    /// [`Reason::Compressed`](crate::Reason::Compressed), [`Reason::Io`](crate::Reason::Io). After all others,
-    /// [`Reason::NoPart`](crate::Reason::NoPart) if a numbered file of a directory is missing.
+    /// [`Reason::TruncatedRecord`](crate::Reason::TruncatedRecord) if the file ends within a
+    /// record, [`Reason::RecordSize`](crate::Reason::RecordSize),
+    /// [`Reason::Compressed`](crate::Reason::Compressed), [`Reason::Io`](crate::Reason::Io). After
+    /// all others, [`Reason::NoPart`](crate::Reason::NoPart) if a numbered file of a directory is
+    /// missing.
     ///
-    /// The first error ends the reading of a file: after it, this returns `None`, or the records of the next file of
-    /// a directory. All records before it were returned. A sorted reader returns the first error of all files after
-    /// their records.
+    /// The first error ends the reading of a file: after it, this returns `None`, or the records of
+    /// the next file of a directory. All records before it were returned. A sorted reader returns
+    /// the first error of all files after their records.
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {

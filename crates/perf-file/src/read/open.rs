@@ -20,8 +20,8 @@ use crate::header::{FileHeader, FileMode};
 use crate::list::List;
 
 impl<S: Source> Reader<S> {
-    /// Creates a reader whose source is at the first record, which is at `offset` in the file. The records have `left`
-    /// bytes, `None` if they extend to the end of the source.
+    /// Creates a reader whose source is at the first record, which is at `offset` in the file. The
+    /// records have `left` bytes, `None` if they extend to the end of the source.
     pub(super) fn new(
         source: S,
         head: FileHeader,
@@ -71,13 +71,13 @@ impl<R: Read> Reader<Stream<R>> {
     ///
     /// # Errors
     ///
-    /// An error of [`FileHeader::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
-    /// form, whose sections are read from a file or from memory.
+    /// An error of [`FileHeader::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has
+    /// the file form, whose sections are read from a file or from memory.
     pub fn from_pipe(stream: R) -> Result<Self> {
         let mut source = Stream::pipe(stream);
         let head = match head(&mut source, RawPipeHeader::SIZE) {
             Ok(head) if head.is_pipe() => head,
-            // The header of the file form is longer than what was read.
+            // The header of the file form is longer than the bytes read.
             Err(error) if source.filled().len() < size_of::<RawPipeHeader>() => return Err(error),
             Err(error) if !matches!(error.reason(), Reason::Truncated { .. }) => return Err(error),
             Ok(_) | Err(_) => return Err(Error::new(8, Reason::NotPipe)),
@@ -88,13 +88,14 @@ impl<R: Read> Reader<Stream<R>> {
 }
 
 impl Reader<Stream<File>> {
-    /// Opens a file of either form, or a directory of `perf record --threads`, of which only regular files are opened.
+    /// Opens a file of either form, or a directory of `perf record --threads`. In a directory, only
+    /// regular files are opened.
     ///
     /// # Errors
     ///
-    /// An error of [`Reader::from_file`], [`Reason::Io`]. For a directory [`Reason::NoDataFile`] if there is no file with
-    /// the header, and [`Reason::NotRegularFile`]. A missing numbered file is not an error here, but after the records
-    /// of the files that are there.
+    /// An error of [`Reader::from_file`], [`Reason::Io`]. For a directory [`Reason::NoDataFile`] if
+    /// the file with the header is missing, and [`Reason::NotRegularFile`]. A missing numbered file
+    /// is not an error here, but after the records of the other files.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path.is_dir() {
@@ -112,9 +113,10 @@ impl<R: Read + Seek> Reader<Stream<R>> {
     ///
     /// # Errors
     ///
-    /// An error of [`FileHeader::parse`], [`Reason::Io`]. For malformed attrs [`Reason::AttrLength`], [`Reason::Truncated`]
-    /// if they or their ids are past the end of the file, and [`Reason::Limit`] for more than [`FileEvents::MAX`] events
-    /// or [`FileEvents::MAX_IDS`] ids.
+    /// An error of [`FileHeader::parse`], [`Reason::Io`]. For malformed attrs
+    /// [`Reason::AttrLength`], [`Reason::Truncated`] if they or their ids are past the end of the
+    /// file, and [`Reason::Limit`] for more than [`FileEvents::MAX`] events or
+    /// [`FileEvents::MAX_IDS`] ids.
     pub fn from_file(file: R) -> Result<Self> {
         let mut source = Stream::file(file);
         let head = head(&mut source, RawFileHeader::SIZE)?;
@@ -162,7 +164,8 @@ impl<S: Source> Reader<S> {
             reader.context.events.add(&FileAttr::new(attr, ids, head.order))?;
         }
         reader.context.events.update();
-        // Malformed names do not hide the records: `feature` and `verify_features` return the error.
+        // Malformed names do not hide the records: `feature` and `verify_features` return the
+        // error.
         if let Ok(Some(found)) = reader.feature(Feature::EVENT_DESC) {
             reader.context.events.set_names(&found.section());
         }

@@ -85,8 +85,8 @@ impl<'r> FileRecord<'r> {
         self.header().kind
     }
 
-    /// Returns the record with its header: in the byte order of this machine if it has a kind of
-    /// the kernel, in that of the file if it has one of tools.
+    /// Returns the record with its header. Kernel records are in the byte order of this machine,
+    /// records of tools in the byte order of the file.
     pub fn bytes(&self) -> &'r [u8] {
         match self.content {
             Content::Kernel(raw) => raw.bytes(),
@@ -107,7 +107,8 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Decoding`] with an error of [`FileEvents::find`], also for a record of a kind of tools.
+    /// [`Reason::Decoding`] with an error of [`FileEvents::find`], also for a record of a kind of
+    /// tools.
     #[inline]
     pub fn event(&self) -> Result<(usize, &'r FileEvent)> {
         let found = match self.content {
@@ -126,8 +127,8 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Decoding`] if [`event`](FileRecord::event) does not find the event, or if the record does not match
-    /// its layout.
+    /// [`Reason::Decoding`] if [`event`](FileRecord::event) does not find the event, or if the
+    /// record does not match its layout.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r>> {
         let (_, event) = self.event()?;
@@ -147,14 +148,14 @@ impl<'r> FileRecord<'r> {
     }
 
     /// Returns the length of the content of a compressed record in bytes; `None` for the other
-    /// kinds, for a content of more than 4 MiB and for a malformed one, whose error follows its last whole
-    /// record.
+    /// kinds, for a content of more than 4 MiB and for a malformed one, whose error follows its
+    /// last whole record.
     pub fn decompressed_len(&self) -> Option<usize> {
         let is_compressed = matches!(self.kind(), record_type::COMPRESSED | record_type::COMPRESSED2);
         self.context.decompressed_len.filter(|_| is_compressed)
     }
 
-    /// Returns the time of the record in ns; `None` if it has none, or if its event is unknown.
+    /// Returns the time of the record in ns; `None` if it has no time, or if its event is unknown.
     #[inline]
     pub fn time(&self) -> Option<u64> {
         let raw = self.kernel()?;

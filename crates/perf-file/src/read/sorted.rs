@@ -1,13 +1,14 @@
-//! Records in the order of time.
+//! Records in time order.
 //!
-//! A record is kept until no earlier one can follow. A file in memory keeps its records where they are; those of a
-//! stream are copied.
+//! A record is kept until no earlier one can follow. Records of a file in memory stay where they
+//! are; records of a stream are copied.
 //!
-//! The records of a round are sorted by std's stable sort, and not merged by [`perf_decode::Heads`] as the files of a
-//! directory are. `Heads` needs sources that are in order, but the rings of a round follow each other without a mark,
-//! and nothing limits how often the time goes back: the sources would have to be found first, and with many short
-//! ones each change of the source is linear in their number, so the sort would be needed too. std's sort finds the
-//! ascending runs and merges them, and costs less than the decoding of the time. A merge of runs was 3 to 7 % faster.
+//! The records of a round are sorted by std's stable sort, and not merged by [`perf_decode::Heads`]
+//! as the files of a directory are. `Heads` needs sources that are in order, but the rings of a
+//! round follow each other without a mark, and nothing limits how often the time goes back: the
+//! sources would have to be found first, and with many short ones each change of the source is
+//! linear in their number, so the sort would be needed too. std's sort finds the ascending runs and
+//! merges them, and costs less than the decoding of the time. A merge of runs was 3 to 7 % faster.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -48,9 +49,10 @@ pub(super) struct Sort {
     returned: u64,
     late: u64,
     early: u64,
-    /// Whether the ready records are so without a mark: then many others stay.
+    /// Whether the ready records were released without a mark. Then many others stay.
     is_early: bool,
-    /// The end of the file or an error, which follows the kept records; `None` while more records can follow.
+    /// The end of the file or an error, which follows the kept records; `None` while more records
+    /// can follow.
     end: Option<Result<()>>,
 }
 
@@ -82,20 +84,21 @@ enum Half {
     Second,
 }
 
-/// Words that a kept record needs beside its own.
+/// Words that a kept record needs in addition to its own.
 const KEPT_WORDS: usize = size_of::<Kept>().div_ceil(8);
 
 /// # Order of time
 impl<S: Source> Reader<S> {
-    /// Returns the records in the order of time; keeps up to 32 MiB of them. Records that were read already stay
-    /// where they were.
+    /// Returns the records in time order; keeps up to 32 MiB of them. Records that were read
+    /// already stay where they were.
     #[must_use]
     pub fn sorted(self) -> Self {
         self.sorted_with_capacity(CAPACITY)
     }
 
-    /// Returns the records in the order of time; keeps up to about `bytes` bytes of them, with 32 bytes beside
-    /// each. Records of a file in memory stay there and need only these. The files of a directory share the bytes.
+    /// Returns the records in time order; keeps up to about `bytes` bytes of them, including 32
+    /// bytes of overhead for each. Records of a file in memory only need the overhead. The files of
+    /// a directory share the bytes.
     ///
     /// When more records are read without a mark, the earliest half is returned, although an
     /// earlier one can follow. [`early`](Self::early) counts them.
@@ -123,13 +126,14 @@ impl<S: Source> Reader<S> {
     }
 
     /// Returns the number of records that were returned before it was certain that no earlier one
-    /// follows, because the [capacity](Self::sorted_with_capacity) was reached. 0 unless the reader is sorted.
+    /// follows, because the [capacity](Self::sorted_with_capacity) was reached. 0 unless the reader
+    /// is sorted.
     pub fn early(&self) -> u64 {
         let numbered = self.parts.iter().flat_map(|parts| &parts.numbered);
         self.sort.as_ref().map_or(0, |sort| sort.early) + numbered.map(Self::early).sum::<u64>()
     }
 
-    /// Finds the next record of this file, in the order of time if the reader is sorted.
+    /// Finds the next record of this file, in time order if the reader is sorted.
     #[inline]
     pub(super) fn step_sorted(&mut self) -> Result<Option<Found>> {
         match self.sort.as_mut().and_then(|sort| sort.pop()) {
@@ -202,8 +206,8 @@ impl Sort {
         let Some(record) = reader.record(found)? else { return Ok(false) };
         let Some((raw, time)) = record.kernel().zip(time(&record)) else {
             if record.kind() == record_type::FINISHED_ROUND {
-                // What was read before the preceding mark is complete now. The latest time before this one is
-                // complete at the next mark.
+                // Records read before the preceding mark are complete now. The latest time before
+                // this mark is complete at the next one.
                 let complete = core::mem::replace(&mut self.complete, self.latest);
                 self.release(complete);
             }
@@ -227,14 +231,14 @@ impl Sort {
         Ok(true)
     }
 
-    /// Makes the records up to the time `until` ready.
+    /// Releases the records up to the time `until`.
     fn release(&mut self, until: u64) {
         // Stable, so that records of one time keep their order.
         self.kept.sort_by_key(|kept| kept.time);
         self.make_ready(self.kept.partition_point(|kept| kept.time <= until));
     }
 
-    /// Makes the earliest half of the records ready.
+    /// Releases the earliest half of the records.
     #[cold]
     fn release_half(&mut self) {
         self.kept.sort_by_key(|kept| kept.time);
@@ -247,7 +251,7 @@ impl Sort {
     fn make_ready(&mut self, count: usize) {
         self.ready = count;
         let ready = self.kept.get(..count).unwrap_or_default();
-        // They are sorted, so those that come too late are the first ones.
+        // The records are sorted, so late ones come first.
         self.late += ready.partition_point(|kept| kept.time < self.returned) as u64;
         self.returned = self.returned.max(ready.last().map_or(0, |kept| kept.time));
     }
@@ -280,7 +284,7 @@ struct Copies {
 }
 
 impl Copies {
-    /// Returns the number of words, with those of records that were returned.
+    /// Returns the number of words, including returned records.
     #[inline]
     fn len(&self) -> usize {
         self.halves.iter().map(Vec::len).sum()
@@ -304,15 +308,17 @@ impl Copies {
         RawRecord::split_first(words.get(start..)?).ok().map(|(raw, _)| raw)
     }
 
-    /// Forgets the records that are not among `waiting`, and continues in the half that was used longer ago.
+    /// Forgets the records that are not among `waiting`, and continues in the half that was used
+    /// longer ago.
     fn forget(&mut self, waiting: &mut [Kept], is_early: bool) {
         if self.len() == 0 {
             return;
         }
         let current = self.current;
         let old = if current == Half::First { Half::Second } else { Half::First };
-        // After a mark, nearly all records of the old half were returned, and hardly any of the current one. Half of
-        // all records were returned without a mark, so that both halves have gaps.
+        // After a mark, nearly all records of the old half were returned, and hardly any of the
+        // current one. Half of all records were returned without a mark, so that both halves have
+        // gaps.
         self.compact(old, waiting);
         if is_early {
             self.compact(current, waiting);
@@ -324,7 +330,8 @@ impl Copies {
     fn compact(&mut self, half: Half, waiting: &mut [Kept]) {
         let in_half = |kept: &&mut Kept| kept.memory == Memory::Copy(half);
         let mut waiting: Vec<&mut Kept> = waiting.iter_mut().filter(in_half).collect();
-        // In the order of memory, so that a record is only moved over those that were moved or forgotten.
+        // In the order of memory, so that a record is only moved over those that were moved or
+        // forgotten.
         waiting.sort_unstable_by_key(|kept| kept.start);
         let words = self.half(half);
         let mut end = 0;

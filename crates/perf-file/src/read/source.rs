@@ -39,15 +39,16 @@ pub(super) mod private {
         /// Returns all bytes from the first record on, if they stay in memory.
         fn whole(&self) -> Option<&[u8]>;
 
-        /// Consumes up to `len` bytes without reading those that `fill` did not return. Returns how many;
-        /// fewer at the end of the file, and if the source cannot seek.
+        /// Consumes up to `len` bytes without reading those that `fill` did not return. Returns how
+        /// many; fewer at the end of the file, and if the source cannot seek.
         fn skip(&mut self, len: u64) -> io::Result<u64>;
 
         /// Returns the length of the file; `None` if the source cannot seek.
         fn file_len(&mut self) -> Result<Option<u64>>;
 
-        /// Returns the content of a section; `next` is the offset in the file of the first byte that is not
-        /// consumed. A truncated section is an error, as is every one of a source that cannot seek.
+        /// Returns the content of a section; `next` is the offset in the file of the first byte
+        /// that is not consumed. A truncated section is an error, as is every one of a source that
+        /// cannot seek.
         fn section(&mut self, section: Section, what: &'static str, next: u64) -> Result<Vec<u8>>;
     }
 }
@@ -58,7 +59,7 @@ pub struct Memory<'a> {
     file: &'a [u8],
     /// The bytes from the first record on.
     whole: &'a [u8],
-    /// Those that are not consumed.
+    /// The bytes that are not consumed.
     rest: &'a [u8],
     /// The whole words of these; none if they are not aligned.
     words: &'a [u64],
@@ -97,7 +98,8 @@ impl private::Source for Memory<'_> {
 
     fn consume(&mut self, len: usize) {
         self.rest = self.rest.get(len..).unwrap_or_default();
-        // Kept beside the bytes, because a step only takes a part of the words and checks no alignment.
+        // Kept in addition to the bytes, because a step then only takes words and checks no
+        // alignment.
         self.words = words(self.rest);
     }
 
@@ -218,7 +220,7 @@ impl<R: Read> private::Source for Stream<R> {
         }
         // The bytes that are buffered belong to the records. They are read again from `next` on.
         self.seek(section.offset)?;
-        // Grows with what is in the file, so a length of a malformed file costs nothing.
+        // Grows with the content of the file, so a length in a malformed file costs nothing.
         let mut bytes = Vec::new();
         let read = (&mut self.inner).take(section.size).read_to_end(&mut bytes);
         self.seek(next)?;

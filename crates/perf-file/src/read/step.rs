@@ -1,9 +1,10 @@
 //! The step of a reader to its next record.
 //!
-//! There are two ways. Nearly all records of most files are records of the kernel that are aligned, in the byte order
-//! of this machine and whole in the memory of the source: [`Reader::step_plainly`] passes over these with one load and
-//! one addition. All others take [`Reader::step_slowly`], which may read from the source, decompress or copy, and then
-//! finds out up to where the plain way can continue.
+//! There are two ways. Nearly all records of most files are records of the kernel that are aligned,
+//! in the byte order of this machine and whole in the memory of the source:
+//! [`Reader::step_plainly`] passes over these with one load and one addition. All others take
+//! [`Reader::step_slowly`], which may read from the source, decompress or copy, and then finds out
+//! up to where the plain way can continue.
 
 use perf_abi::{Header, RecordType};
 use perf_decode::RawRecord;
@@ -20,8 +21,8 @@ use crate::record::UserRecord;
 /// The tools' limit for the content of a compressed record is the size of a ring.
 const DECODED_AHEAD: usize = 4 << 20;
 
-/// The memory of a record that was found. It borrows nothing, so that a reader can change its state, or look for
-/// records of other files, between the step and the use of the record.
+/// The memory of a record that was found. It borrows nothing, so that a reader can change its
+/// state, or look for records of other files, between the step and the use of the record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
     /// A record of the kernel that starts at this word of the source.
@@ -38,8 +39,8 @@ pub(super) enum Found {
 
 /// The words of the source whose records need no copy.
 ///
-/// Records are read here without a change of the source, whose bytes are consumed together by
-/// [`Reader::release`].
+/// Records are read here without changing the source. [`Reader::release`] consumes their bytes
+/// together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plain {
     /// Words of the records that were read.
@@ -82,8 +83,8 @@ impl<S: Source> Reader<S> {
         Some(FileRecord { place, content: Content::Kernel(raw), context: &self.context })
     }
 
-    /// Returns the index of the first byte of a record among all bytes of the source, if they stay in
-    /// memory. [`raw_at`](Self::raw_at) returns the record.
+    /// Returns the index of the first byte of a record among all bytes of the source, if they stay
+    /// in memory. [`raw_at`](Self::raw_at) returns the record.
     #[inline]
     pub(super) fn position(&self, start: usize) -> Option<usize> {
         Some(self.source.whole()?.len() - self.source.filled().len() + 8 * start)
@@ -140,14 +141,16 @@ impl<S: Source> Reader<S> {
         if self.is_ended {
             return Ok(None);
         }
-        // What is decompressed comes first: it is the content of the last record of the source.
+        // Decompressed records come first, because they are the content of the last record of the
+        // source.
         let found = match self.find_decompressed() {
             Ok(None) => self.find_framed(),
             found => found,
         };
         match found {
             Ok(Some(Found::Plain { .. })) => {
-                // The records after this one need no copies either, up to the end of the section or the memory.
+                // The records after this one need no copies either, up to the end of the section or
+                // the memory.
                 let left =
                     self.left.map_or(usize::MAX, |left| usize::try_from(left / 8).unwrap_or(usize::MAX));
                 let read = core::mem::take(&mut self.pending) / 8;
@@ -185,7 +188,7 @@ impl<S: Source> Reader<S> {
         }
         let offset = self.offset;
         let io = |error| Error::new(offset, Reason::Io(error));
-        // The source may have bytes of the next section, which are no records.
+        // The source may have bytes of the next section, which are not records.
         let left = self.left.unwrap_or(u64::MAX);
         let limit = |bytes: &[u8]| left.min(bytes.len() as u64);
         let bytes = self.source.fill(8).map_err(io)?;
@@ -214,7 +217,8 @@ impl<S: Source> Reader<S> {
         Ok(Some(found))
     }
 
-    /// Finds the next record of the compressed stream; `None` if the stream continues in the next compressed record.
+    /// Finds the next record of the compressed stream; `None` if the stream continues in the next
+    /// compressed record.
     fn find_decompressed(&mut self) -> Result<Option<Found>> {
         self.is_decompressed = false;
         let offset = self.compressed_at;
@@ -251,7 +255,7 @@ impl<S: Source> Reader<S> {
     /// Copies a record of the kernel to aligned memory and swaps it, if needed.
     #[cold]
     fn copy(&mut self, header: Header, is_decompressed: bool) -> Found {
-        // The event, which decides what is swapped, may have been added since the last record.
+        // The event may have been added since the last record. It determines what is swapped.
         self.context.events.update();
         let record = match &self.decompressor {
             Some(decompressor) if is_decompressed => decompressor.output(),
@@ -267,8 +271,8 @@ impl<S: Source> Reader<S> {
         Found::Scratch
     }
 
-    /// Uses what a record of a tool contains: an event or a feature, a part of the compressed stream, the
-    /// length of the data that follows it.
+    /// Uses what a record of a tool contains: an event or a feature, a part of the compressed
+    /// stream, the length of the data that follows it.
     #[cold]
     fn notice(&mut self, header: Header) -> Result<()> {
         let (offset, order) = (self.offset, self.head.order);
@@ -292,8 +296,8 @@ impl<S: Source> Reader<S> {
 
     /// Ends the reading with `available` bytes left, fewer than a header.
     ///
-    /// The end is an error if anything is missing: the rest of a header, bytes that the file's header promises, or the
-    /// rest of a compressed record.
+    /// The end is an error if anything is missing: the rest of a header, bytes that the file's
+    /// header promises, or the rest of a compressed record.
     #[cold]
     fn end(&mut self, available: u64) -> Result<Option<Found>> {
         let (mut kind, mut needed) = (RecordType(0), 8);
@@ -315,8 +319,8 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Consumes the data that follows the last record outside of its size, without reading it if the source
-    /// can seek.
+    /// Consumes the data that follows the last record outside of its size, without reading it if
+    /// the source can seek.
     #[cold]
     fn skip_payload(&mut self) -> Result<()> {
         let len = self.payload.min(self.left.unwrap_or(u64::MAX));
@@ -324,7 +328,7 @@ impl<S: Source> Reader<S> {
         let skipped = self.source.skip(len).map_err(|error| Error::new(offset, Reason::Io(error)))?;
         self.advance(skipped);
         self.payload -= skipped;
-        // What cannot be skipped is read, or is not there.
+        // Bytes that cannot be skipped are read, or are missing.
         self.take_payload(|_| ())
     }
 

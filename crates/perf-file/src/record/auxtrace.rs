@@ -54,9 +54,9 @@ pub struct AuxtraceError<'a> {
     pub code: u32,
     /// The CPU of the trace.
     pub cpu: u32,
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// The thread.
+    /// Thread id.
     pub tid: u32,
     /// The address at which the error was found.
     pub ip: u64,

@@ -1,4 +1,5 @@
-//! The records that describe events and their ids, and what they count: CPUs, threads, BPF programs, clocks.
+//! The records that describe events and their ids, and what they count: CPUs, threads, BPF
+//! programs, clocks.
 
 use crate::bytes::{Bytes, until_nul};
 use crate::error::Result;
@@ -58,7 +59,7 @@ fields! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "perf_record_id_index")]
 pub struct IdIndex<'a> {
-    /// The ids.
+    /// One entry for each id.
     pub entries: List<'a, IdIndexEntry>,
     /// The virtual machines of the ids, in the same order; empty without virtual machines.
     pub guests: List<'a, GuestId>,
@@ -79,7 +80,7 @@ impl<'a> IdIndex<'a> {
 pub struct EventUpdate<'a> {
     /// An id of the event.
     pub id: u64,
-    /// The new value.
+    /// The changed property with its new value.
     pub update: Update<'a>,
 }
 
@@ -96,7 +97,7 @@ pub enum Update<'a> {
     /// Name.
     #[doc(alias = "PERF_EVENT_UPDATE__NAME")]
     Name(&'a [u8]),
-    /// The CPUs on which the event is open.
+    /// CPUs on which the event is open.
     #[doc(alias = "PERF_EVENT_UPDATE__CPUS")]
     Cpus(CpuMap<'a>),
     /// A value that this crate does not know.
@@ -155,7 +156,7 @@ pub enum CpuMapForm<'a> {
     },
     /// A form that this crate does not know.
     Unknown {
-        /// Its number.
+        /// Number of the form.
         form: u16,
         /// The data after the number.
         data: &'a [u8],
@@ -193,7 +194,8 @@ impl<'a> CpuMap<'a> {
 
     /// Iterates over the CPUs; -1 is any CPU. Empty for an unknown form.
     pub fn cpus(&self) -> impl Iterator<Item = i32> + use<'a> {
-        // One type of iterator for all forms: each fills its parts of the chain, and leaves the others empty.
+        // One type of iterator for all forms: each fills its parts of the chain, and leaves the
+        // others empty.
         let (mut list, mut words32, mut words64, mut any, mut range) = (None, None, None, None, None);
         match self.form {
             CpuMapForm::List(cpus) => list = Some(cpus),

@@ -44,8 +44,8 @@ pub enum UserRecord<'a> {
     },
     /// [`HEADER_BUILD_ID`](kind::HEADER_BUILD_ID).
     HeaderBuildId(BuildId<'a>),
-    /// [`FINISHED_ROUND`](kind::FINISHED_ROUND): all records that are not later than the latest
-    /// one before the preceding mark can be delivered in the order of time.
+    /// [`FINISHED_ROUND`](kind::FINISHED_ROUND): all records up to the latest time before the
+    /// preceding mark can be delivered in time order.
     FinishedRound,
     /// [`ID_INDEX`](kind::ID_INDEX).
     IdIndex(IdIndex<'a>),
@@ -70,7 +70,7 @@ pub enum UserRecord<'a> {
     /// [`TIME_CONV`](kind::TIME_CONV).
     TimeConv(TimeConv),
     /// [`HEADER_FEATURE`](kind::HEADER_FEATURE): a feature section of the pipe form. An empty one
-    /// is the end of the list; its number is the first one that the tool does not know.
+    /// ends the list; its number is the first one that the tool does not know.
     HeaderFeature(FeatureSection<'a>),
     /// [`COMPRESSED`](kind::COMPRESSED) and [`COMPRESSED2`](kind::COMPRESSED2): a part of a zstd
     /// stream of records.
@@ -88,7 +88,7 @@ pub enum UserRecord<'a> {
 
 impl<'a> UserRecord<'a> {
     /// Parses a record. `header` is its header in the byte order of this machine, `bytes` the whole
-    /// record in that of the file. `offset` is where it starts in the file, for errors.
+    /// record in the byte order of the file. `offset` is where it starts in the file, for errors.
     ///
     /// Trailing bytes are ignored, because newer tools append fields.
     ///

@@ -9,7 +9,7 @@ fields! {
     /// An option of `perf stat`.
     #[doc(alias = "perf_record_stat_config_entry")]
     pub struct StatConfig {
-        /// The option.
+        /// Which option of `perf stat`.
         pub tag: StatTag = "tag",
         /// The value of this option.
         pub value: u64 = "val",
@@ -24,7 +24,7 @@ fields! {
         pub cpu: u32 = "cpu",
         /// Index of the thread in the list of [`ThreadMapEntry`](super::ThreadMapEntry).
         pub thread: u32 = "thread",
-        /// The count.
+        /// The count, unscaled.
         pub value: u64 = "val",
         /// Time enabled in ns.
         pub time_enabled: u64 = "ena",

@@ -1,3 +1,5 @@
+//! Records of tools in both byte orders.
+
 use super::*;
 use std::{format, vec::Vec};
 

@@ -98,7 +98,8 @@ fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
         return Some(1);
     }
     let body = Body::of(kind)?;
-    // It is not known yet whether the attr asks for build ids, because the event is found by an id after the body.
+    // It is not known yet whether the attr asks for build ids, because the event is found by an id
+    // after the body.
     let fields = body.fields_of(misc, Misc::MMAP_BUILD_ID);
     swap_fields(fields, words);
     Some(match fields.last() {
@@ -107,8 +108,8 @@ fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
     })
 }
 
-/// Swaps an inode that [`swap_body`] took for a build id, because some kernels set the bit in records
-/// without one.
+/// Swaps an inode that [`swap_body`] took for a build id, because some kernels set the bit in
+/// records without one.
 fn swap_inode(body: &Body, misc: Misc, words: &mut [u64]) {
     swap_fields(body.fields_of(misc, Misc::MMAP_BUILD_ID), words);
     swap_fields(body.fields_of(misc, Misc::empty()), words);

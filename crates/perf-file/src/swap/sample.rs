@@ -71,7 +71,7 @@ fn decode<T>(words: &[u64], layout: &SampleLayout, read: impl FnOnce(&Sample<'_>
     }
 }
 
-/// Returns the words of the branch entries, and those of parts that are bytes.
+/// Returns the words of the branch entries, and the words of parts that are bytes.
 fn parts_of(sample: &Sample<'_>) -> (Range<usize>, [Range<usize>; 2]) {
     let start = sample.words().as_ptr().addr();
     // An empty part can be elsewhere.
@@ -90,8 +90,8 @@ fn parts_of(sample: &Sample<'_>) -> (Range<usize>, [Range<usize>; 2]) {
     (branches, [stack, aux])
 }
 
-/// Moves the bit fields of a branch, which C lays out from the lowest bit on little-endian machines,
-/// from the highest one on big-endian ones.
+/// Moves the bit fields of a branch, which C lays out from the lowest bit on little-endian
+/// machines, from the highest one on big-endian ones.
 fn swapped_branch(info: u64) -> u64 {
     // mispred, predicted, in_tx, abort, cycles, type, spec, new_type, priv, reserved
     const WIDTHS: [u32; 10] = [1, 1, 1, 1, 16, 4, 2, 4, 3, 31];

@@ -1,3 +1,5 @@
+//! Records of the other byte order, field by field.
+
 use super::*;
 use std::vec::Vec;
 

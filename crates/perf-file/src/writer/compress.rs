@@ -15,8 +15,8 @@ use crate::error::{Error, Reason, Result};
 use crate::feature::{Compression, FeatureData};
 use crate::format::{COMPRESSION_ZSTD, Feature, record_type};
 
-/// Bytes of records in one `COMPRESSED` record. Even if they cannot be compressed, the frame fits into
-/// the 16 bits of the record's length.
+/// Bytes of records in one `COMPRESSED` record. Even if they cannot be compressed, the frame fits
+/// into the 16 bits of the record's length.
 const CHUNK: usize = 60 << 10;
 
 /// The default level of the perf tool.
@@ -25,8 +25,8 @@ pub(super) const LEVEL: i32 = 1;
 /// The part of the recording in errors.
 pub(super) const PART: &str = "compressed records";
 
-/// Compresses records into `COMPRESSED` records, each of which is a complete frame of zstd, so that
-/// a recording that was interrupted can be read up to its last whole record.
+/// Compresses records into `COMPRESSED` records, each of which is a complete zstd frame, so that an
+/// interrupted recording can be read up to its last complete record.
 pub(super) struct Compressor {
     level: i32,
     /// The state of libzstd. It is kept, because its creation allocates the tables of the level.
@@ -70,7 +70,7 @@ impl Compressor {
 
     /// Adds the feature that describes the compression.
     pub(super) fn describe(&self, features: &mut Features) {
-        // As the perf tool does: rounded down, 0 before the first record.
+        // Rounded down like in the perf tool, 0 before the first record.
         let ratio = self.plain.checked_div(self.compressed).unwrap_or(0);
         let compression = Compression {
             version: 1,

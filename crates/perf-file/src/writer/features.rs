@@ -13,8 +13,8 @@ use crate::format::{Feature, FeatureSet};
 use crate::list::Write as _;
 use crate::order::ByteOrder;
 
-/// An event of a recording: its attr, its name, and the ids of all its file descriptors (one for each
-/// CPU or thread).
+/// An event of a recording: its attr, its name, and the ids of all its file descriptors (one for
+/// each CPU or thread).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedEvent {
     /// The attr with which the event was opened.
@@ -39,7 +39,8 @@ impl RecordedEvent {
     }
 }
 
-/// The published lengths from `PERF_ATTR_SIZE_VER5` on, which all supported versions of the perf tool read.
+/// The published lengths from `PERF_ATTR_SIZE_VER5` on, which all supported versions of the perf
+/// tool read.
 const SIZES: [u32; 5] = [Attr::SIZE_VER5, Attr::SIZE_VER6, Attr::SIZE_VER7, Attr::SIZE_VER8, Attr::SIZE_VER9];
 
 /// Returns the smallest published length that holds every field that an event sets.
@@ -55,8 +56,8 @@ pub(super) fn attr_size(events: &[RecordedEvent]) -> u32 {
     SIZES.into_iter().find(|size| fits(*size)).unwrap_or(Attr::SIZE)
 }
 
-/// The facts about the machine, the tool and the events that a recording has beside its records: the
-/// content of each feature section.
+/// The facts about the machine, the tool and the events in a recording: the content of each feature
+/// section.
 ///
 /// ```
 /// use perf_file::feature::{CpuCount, FeatureData};
@@ -79,25 +80,27 @@ impl Features {
         Self::default()
     }
 
-    /// Sets a section. The data of a file that was read can be written too, whatever its byte order.
+    /// Sets a section. The data of a file that was read can be written too, whatever its byte
+    /// order.
     ///
-    /// Returns `false`, without a change, if `feature` has data of another kind than `data`, or for a
-    /// [`CpuTopology`](crate::feature::CpuTopology) that was read from a file of the other byte order: such a section
-    /// cannot be swapped without the number of CPUs.
+    /// Returns `false`, without a change, if `feature` has data of another kind than `data`, or for
+    /// a [`CpuTopology`](crate::feature::CpuTopology) that was read from a file of the other byte
+    /// order: such a section cannot be swapped without the number of CPUs.
     pub fn set(&mut self, feature: Feature, data: &FeatureData<'_>) -> bool {
         let mut out = Encoder::new(ByteOrder::NATIVE);
         if matches!(data, FeatureData::CpuTopology(topology) if !topology.can_have_order(out.order)) {
             return false;
         }
         data.write(&mut out);
-        // A reader takes the kind of the data from the feature, so what was written must be read as the same kind.
+        // A reader derives the kind of the data from the feature, so the written data must be read
+        // as the same kind.
         let section = FeatureSection::new(feature, &out.bytes, out.order, 0);
         let is_same = section.data().is_ok_and(|read| discriminant(&read) == discriminant(data));
         is_same && self.set_bytes(feature, out.bytes)
     }
 
-    /// Sets the content of a section, in the machine's byte order. Returns `false`, without a change, if the number
-    /// is [`FeatureSet::BITS`] or above.
+    /// Sets the content of a section, in the machine's byte order. Returns `false`, without a
+    /// change, if the number is [`FeatureSet::BITS`] or above.
     pub fn set_bytes(&mut self, feature: Feature, content: Vec<u8>) -> bool {
         let has_bit = feature.0 < FeatureSet::BITS;
         if has_bit {
@@ -133,7 +136,8 @@ impl Features {
         self.0.iter().map(|(feature, content)| (*feature, content.as_slice()))
     }
 
-    /// Returns the entries of [`Feature::BUILD_ID`] as records of a kind; no bytes if they are malformed.
+    /// Returns the entries of [`Feature::BUILD_ID`] as records of a kind; no bytes if they are
+    /// malformed.
     pub(super) fn build_id_records(&self, kind: RecordType) -> Vec<u8> {
         let mut out = Encoder::new(ByteOrder::NATIVE);
         let content = self.get(Feature::BUILD_ID).unwrap_or_default();
@@ -155,7 +159,7 @@ mod tests {
         BuildId, CacheLevel, CoreId, CpuTopology, Dies, GroupDesc, MemoryNode, MemoryTopology, NumaNode,
     };
 
-    /// Writes and reads data, and returns the text of what was read.
+    /// Writes and reads data, and returns the text of the result.
     fn read_back(feature: Feature, data: &FeatureData<'_>) -> String {
         let mut features = Features::new();
         assert!(features.set(feature, data), "{feature}: {data:?}");

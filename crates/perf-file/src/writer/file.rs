@@ -18,8 +18,8 @@ pub(super) type Rewrite<W> = fn(&mut W, u64, &[u8]) -> io::Result<()>;
 impl<W: Write + Seek> Writer<W> {
     /// Starts a recording in the file form, at the start of an empty file.
     ///
-    /// The attrs are written with the smallest published length that holds their fields, because the
-    /// perf tool refuses longer ones than it knows.
+    /// The attrs are written with the smallest published length that holds their fields, because
+    /// the perf tool refuses longer ones than it knows.
     pub fn file(out: W, events: &[RecordedEvent]) -> Result<Self> {
         let mut output = Output::new(out);
         let (header, start) = start(events);
@@ -56,7 +56,8 @@ fn start(events: &[RecordedEvent]) -> (RawFileHeader, Vec<u8>) {
     (header, bytes)
 }
 
-/// Returns the ids of all events, which are at `offset`, and the section of attrs that refers to them.
+/// Returns the ids of all events, which are at `offset`, and the section of attrs that refers to
+/// them.
 fn sections(events: &[RecordedEvent], offset: u64) -> (Vec<u8>, Vec<u8>) {
     let size = attr_size(events);
     let (mut ids, mut attrs) = (Vec::new(), Vec::new());
@@ -76,7 +77,8 @@ pub(super) fn update<W: Write>(
     rewrite: Rewrite<W>,
 ) -> Result<()> {
     header.data.size = output.position() - header.data.offset;
-    // After a flush: a header must not describe records that are not in the file if the writer is killed here.
+    // After a flush: a header must not describe records that are not in the file if the writer is
+    // killed here.
     rewrite(output.flushed("records")?, 0, header.as_bytes()).map_err(|error| failed("header", 0, error))
 }
 
@@ -101,7 +103,8 @@ pub(super) fn finish<W: Write>(
     for (_, content) in features.iter() {
         output.write("feature sections", content)?;
     }
-    // There is no space for more ids before the attrs, so all ids are written again, and the attrs refer to these.
+    // The space before the attrs is full, so all ids are written again, and the attrs refer to the
+    // new place.
     let changed = changed.map(|events| sections(events, output.position()));
     if let Some((ids, _)) = &changed {
         output.write("ids", ids)?;

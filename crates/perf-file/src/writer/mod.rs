@@ -25,9 +25,10 @@ use output::Output;
 
 /// Writes a recording to a file or a pipe, without decoding its records.
 ///
-/// The events are written first, and the file form has the size of the data in its header after each
-/// round, so a recording whose writer was killed can be read up to its last round. Before the first round
-/// that size is 0: then readers of this crate take the records up to the end of the file.
+/// The events are written first, and the file form has the size of the data in its header after
+/// each round, so a recording whose writer was killed can be read up to its last round. Before the
+/// first round that size is 0: then readers of this crate take the records up to the end of the
+/// file.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -55,8 +56,8 @@ use output::Output;
 ///
 /// # Errors
 ///
-/// All methods return [`Reason::Write`] if the file or pipe fails. A writer that failed may be
-/// dropped: what was written is a recording that was interrupted.
+/// All methods return [`Reason::Write`] if the file or pipe fails. A failed writer may be dropped:
+/// the file is then an interrupted recording.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: Output<W>,
@@ -67,7 +68,7 @@ pub struct Writer<W: Write> {
     has_new_ids: bool,
 }
 
-/// The form of the recording, with what it needs at the end.
+/// The form of the recording, and the state that its end needs.
 #[derive(Debug)]
 enum Mode<W> {
     File {
@@ -84,19 +85,19 @@ enum Mode<W> {
 impl<W: Write> Writer<W> {
     /// Compresses the records of rings with zstd from here on.
     ///
-    /// Call it before the first record. Each `COMPRESSED` record is one frame of zstd. The perf tool
-    /// reads them since 5.2, if it was built with zstd.
+    /// Call it before the first record. Each `COMPRESSED` record is one frame of zstd. The perf
+    /// tool reads them since 5.2, if it was built with zstd.
     ///
     /// # Errors
     ///
-    /// [`Reason::Write`] if the crate was built without the feature `zstd`, or if the pipe form cannot write its
-    /// description of the compression.
+    /// [`Reason::Write`] if the crate was built without the feature `zstd`, or if the pipe form
+    /// cannot write its description of the compression.
     pub fn compressed(self) -> Result<Self> {
         self.compressed_at(compress::LEVEL)
     }
 
-    /// Compresses the records from here on, as [`compressed`](Self::compressed) does, at a level of zstd: from 1, the
-    /// fastest, to 22. Other levels are those of libzstd, which takes the nearest one that it has.
+    /// Compresses the records from here on like [`compressed`](Self::compressed), at a zstd level
+    /// from 1, the fastest, to 22. libzstd clamps other levels to the nearest valid one.
     ///
     /// # Errors
     ///
@@ -105,7 +106,8 @@ impl<W: Write> Writer<W> {
         let mut compressor = Compressor::new(level);
         let failed = |error| Error::new(self.output.taken(), Reason::Write { part: compress::PART, error });
         compressor.compress(&[]).map_err(failed)?;
-        // A reader of a pipe cannot look at the end, and must know the algorithm before the first compressed record.
+        // A reader of a pipe cannot look at the end, and must know the algorithm before the first
+        // compressed record.
         if let Mode::Pipe { written } = &mut self.mode {
             let mut features = Features::new();
             compressor.describe(&mut features);
@@ -154,12 +156,13 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Marks the end of the records that describe what was there before the recording.
+    /// Marks the end of the synthetic records, which describe the state before the recording.
     pub fn finish_init(&mut self) -> Result<()> {
         self.write_mark(record_type::FINISHED_INIT)
     }
 
-    /// Hands everything written so far to the file, which then holds it even if this program is killed.
+    /// Hands everything written so far to the file, which then holds it even if this program is
+    /// killed.
     pub fn flush(&mut self) -> Result<()> {
         self.output.flush("records")
     }
@@ -169,7 +172,8 @@ impl<W: Write> Writer<W> {
     /// The file form writes the feature sections and the final header. The pipe form writes those
     /// features that [`Writer::pipe`] did not have.
     pub fn finish(mut self, features: &Features) -> Result<W> {
-        // The ratio of the compression is known only now. In the pipe form it was announced, and is not written again.
+        // The ratio of the compression is known only now. In the pipe form it was announced, and is
+        // not written again.
         let mut features = features.clone();
         if let Some(compressor) = &self.compressor {
             compressor.describe(&mut features);
@@ -186,14 +190,16 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Adds ids of file descriptors that were opened during the recording to an event, such as for a CPU that came
-    /// online. `event` is its index in the list with which the recording was started.
+    /// Adds ids of file descriptors that were opened during the recording to an event, such as for
+    /// a CPU that came online. `event` is its index in the list with which the recording was
+    /// started.
     ///
     /// Call it after a round and before the first record with one of these ids.
     ///
-    /// [`Writer::finish`] of the file form writes all ids; a recording that was interrupted before lacks those that
-    /// were added. Give it the events with all ids too ([`Features::set_events`](Features::set_events)). The
-    /// pipe form has the ids at once, in a further event with the same attr and name.
+    /// [`Writer::finish`] of the file form writes all ids; a recording that was interrupted before
+    /// lacks those that were added. Give it the events with all ids too
+    /// ([`Features::set_events`](Features::set_events)). The pipe form has the ids at once, in a
+    /// further event with the same attr and name.
     ///
     /// # Errors
     ///
@@ -214,19 +220,22 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes how many records an event descriptor lost, as the perf tool does at the end of a recording: a
-    /// `LOST_SAMPLES` record with the id of the descriptor.
+    /// Writes how many records an event descriptor lost, as the perf tool does at the end of a
+    /// recording: a `LOST_SAMPLES` record with the id of the descriptor.
     ///
-    /// The kernel writes a `LOST` record only before the next record that fits into the ring, so a recording
-    /// lacks what was lost after the last one. Call this for each descriptor after the events were disabled and
-    /// the rings were drained, before [`finish`](Self::finish). `event` is the index in the list with which the
-    /// recording was started, `id` the id of the descriptor, and `lost` its whole count since it was opened, as
-    /// a read with [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST) returns it, or what was added since the last
-    /// call. A count of 0 writes nothing. `time` is a time until which the records were lost, in ns of the clock of
-    /// the events. A reader that sorts returns a record with time 0, as the perf tool writes it, at once.
+    /// The kernel writes a `LOST` record only before the next record that fits into the ring, so a
+    /// recording lacks the losses after the last one. Call this for each descriptor after the
+    /// events were disabled and the rings were drained, before [`finish`](Self::finish). `event` is
+    /// the index in the list with which the recording was started, `id` the id of the descriptor,
+    /// and `lost` its total count since it was opened, as a read with
+    /// [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST) returns it, or the increase since the last
+    /// call. A count of 0 writes nothing. `time` is a time until which the records were lost, in ns
+    /// of the clock of the events. A reader that sorts returns a record with time 0, as the perf
+    /// tool writes it, at once.
     ///
-    /// The count includes what `LOST` records reported, so a reader does not add the two. A recording without its
-    /// `LOST` records is not ambiguous. Kernels before Linux 6.0 lack `ReadFormat::LOST` and have no such count.
+    /// The count includes what `LOST` records reported, so a reader does not add the two. A
+    /// recording without its `LOST` records is not ambiguous. Kernels before Linux 6.0 lack
+    /// `ReadFormat::LOST` and have no such count.
     ///
     /// ```
     /// use perf_abi::{Attr, Software};
@@ -253,7 +262,8 @@ impl<W: Write> Writer<W> {
         }
         let mut words = vec![lost];
         if event.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
-            // The trailer of the kernel's records, so that a reader finds the event by the id as in those.
+            // The trailer of the kernel's records, so that a reader finds the event by the id as in
+            // those.
             let fields = recorded(TRAILER, event.attr.sample_type).map(|row| row.bit);
             words.extend(fields.map(|field| match field {
                 SampleType::ID | SampleType::IDENTIFIER => id,

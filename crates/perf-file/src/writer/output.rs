@@ -15,8 +15,8 @@ pub(super) struct Output<W: Write> {
     position: u64,
 }
 
-/// A file or pipe, with the number of bytes that it took: `BufWriter` does not report how much of a failed write was
-/// written.
+/// A file or pipe, with the number of bytes that it took: `BufWriter` does not report how much of a
+/// failed write was written.
 #[derive(Debug)]
 struct Counted<W> {
     out: W,
@@ -61,13 +61,13 @@ impl<W: Write> Output<W> {
         self.check(part, flushed)
     }
 
-    /// Writes what is collected and returns the file, whose position must be at its end after use.
+    /// Flushes the buffer and returns the file, whose position must be at its end after use.
     pub(super) fn flushed(&mut self, part: &'static str) -> Result<&mut W> {
         self.flush(part)?;
         Ok(&mut self.out.get_mut().out)
     }
 
-    /// Writes what is collected and returns the file.
+    /// Flushes the buffer and returns the file.
     pub(super) fn into_inner(mut self, part: &'static str) -> Result<W> {
         self.flush(part)?;
         // Nothing is collected after a flush.

@@ -31,7 +31,8 @@ impl<W: Write> Writer<W> {
         for event in events {
             write_event(&mut output, event, size)?;
         }
-        // After all events, because the perf tool takes an id of the only event so far for that event.
+        // After all events, because the perf tool takes an id of the only event so far for that
+        // event.
         for (index, event) in events.iter().enumerate() {
             // The name of a later event without ids is in the feature only.
             if index == 0 || !event.ids.is_empty() {
@@ -59,8 +60,8 @@ pub(super) fn write_again<W: Write>(output: &mut Output<W>, event: &RecordedEven
     write_name(output, event)
 }
 
-/// Writes the name of an event. Without it, the perf tool makes a name from the attr, with modifiers such as
-/// `:HG`, before it reads the feature `EVENT_DESC`.
+/// Writes the name of an event. Without it, the perf tool makes a name from the attr, with
+/// modifiers such as `:HG`, before it reads the feature `EVENT_DESC`.
 fn write_name<W: Write>(output: &mut Output<W>, event: &RecordedEvent) -> Result<()> {
     // The tool takes the id 0 for the first event.
     let id = event.ids.first().unwrap_or(&0);

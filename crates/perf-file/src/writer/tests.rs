@@ -1,3 +1,5 @@
+//! Writers of files and pipes.
+
 use std::io::{self, Cursor, ErrorKind};
 
 use perf_abi::{Attr, CpuMode, Software};
@@ -160,7 +162,7 @@ fn full_disk_is_an_error_at_the_first_byte_that_it_did_not_take() {
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     let inner = error.get_ref().unwrap().downcast_ref::<Error>().unwrap();
     assert_eq!((inner.raw_os_error(), inner.to_os_error().kind()), (None, ErrorKind::StorageFull));
-    // More than is collected: the first part of it is taken.
+    // More than the buffer holds: its first part is accepted.
     let mut writer = Writer::pipe(Disk(70_000, Vec::new()), &[], &Features::new()).unwrap();
     writer.write_records(&vec![0; 50_000]).unwrap();
     let error = writer.write_records(&vec![0; 100_000]).unwrap_err();

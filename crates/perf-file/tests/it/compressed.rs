@@ -77,7 +77,7 @@ fn content_of_more_than_4_mib_has_no_length_yet() {
         let bytes = pipe(&[compressed(&stream)]);
         let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
         assert_eq!(found, [(record_type::COMPRESSED, len)]);
-        // Zeros are no records.
+        // Zeros are not records.
         assert!(matches!(error.unwrap().reason(), Reason::RecordSize { .. }));
     }
 }
@@ -167,7 +167,7 @@ fn content_of_the_other_byte_order_is_swapped() {
     assert_eq!(times(&mut sorted), [5, 7]);
 }
 
-/// Returns words of which some are frequent.
+/// Returns a text in which some words are frequent.
 fn text(len: usize) -> Vec<u8> {
     let (mut random, mut text) = (1_u32, Vec::new());
     while text.len() < len {

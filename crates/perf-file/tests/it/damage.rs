@@ -191,7 +191,7 @@ fn short_and_other_starts_of_a_pipe_are_distinguished() {
     assert!(matches!(other.reason(), Reason::NotPerfData { .. }), "{other}");
 }
 
-/// A stream of which every second read fails.
+/// A stream in which every second read fails.
 struct Failing<'a> {
     bytes: &'a [u8],
     kind: ErrorKind,

@@ -1,15 +1,15 @@
-//! Captured files turned into those of a machine of the other byte order: every record, event and
-//! feature must have the same values.
+//! Captured files converted to the other byte order: every record, event and feature must have the
+//! same values.
 
-// The naive decoder, which turns the records, reads those of this machine.
+// The naive decoder converts the records. It reads only records of this machine.
 #![cfg(target_endian = "little")]
 
 use crate::support::read::all;
 use crate::support::{byteswap, data, describe};
 use perf_file::{FeatureData, PerfData, RawFileRecord, Reader};
 
-/// Returns the files that are not pipes. That of the compressed file is left out, because its
-/// stream is not decompressed here.
+/// Returns the files that are not pipes. Skips the compressed file, because its stream is not
+/// decompressed here.
 fn files() -> impl Iterator<Item = String> {
     data::names().into_iter().filter(|name| !name.starts_with("pipe") && name != "zstd")
 }

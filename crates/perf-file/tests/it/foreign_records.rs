@@ -12,8 +12,7 @@ use perf_decode::{RawRecord, SampleLayout};
 use perf_file::swap;
 use proptest::test_runner::TestRunner;
 
-/// Compares a record with what is left of it after its byte order was changed twice, by the naive
-/// decoder and by [`swap`].
+/// Compares a record with the result of swapping it twice, by the naive decoder and by [`swap`].
 fn compare(native: &[u64], attr: &Attr) {
     let expected = reference::decode(native, attr).unwrap();
     let mut found = reference::foreign(native, attr).unwrap();
@@ -22,7 +21,7 @@ fn compare(native: &[u64], attr: &Attr) {
     swap::Fields::new(attr).swap(&mut found);
     let layout = SampleLayout::new(attr);
     assert_eq!(to_reference(RawRecord::from_words(&found).unwrap(), &layout), Ok(expected.clone()));
-    // Bytes that belong to no field stay as the file has them.
+    // Bytes outside of all fields keep the order of the file.
     if expected.trailing == 0 && !expected.is_truncated {
         assert_eq!(found, native);
     }

@@ -1,5 +1,5 @@
-//! Files whose header, attrs or features contradict themselves: an error with its reason, at the opening
-//! or when features are read.
+//! Files whose header, attrs or features contradict themselves: an error with its reason, at the
+//! opening or when features are read.
 
 use std::io::Cursor;
 

@@ -84,7 +84,7 @@ fn metadata_of_a_file_is_known_at_the_opening() {
     assert_eq!(in_memory.next().unwrap().unwrap().event().unwrap().0, 1);
 }
 
-/// Returns whether the reader has each of the features, none of which may be an error.
+/// Returns whether the reader has each feature. None of them may be an error.
 fn present<S: Source>(reader: &mut Reader<S>) -> [bool; 6] {
     [
         reader.hostname().unwrap().is_some(),

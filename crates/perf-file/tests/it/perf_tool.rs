@@ -15,7 +15,7 @@ use perf_file::format::Feature;
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use zerocopy::IntoBytes;
 
-/// The mapped file.
+/// Path of the mapped file, which does not exist.
 const PATH: &[u8] = b"/no/such/file";
 /// Samples of each recording.
 const SAMPLES: u64 = 5;
@@ -105,8 +105,8 @@ impl Drop for Recording {
     }
 }
 
-/// Runs the perf tool on the recording, from standard input if that is a pipe. Returns what it printed, or
-/// `None` without the tool. Fails if it reports a problem of the file.
+/// Runs the perf tool on the recording, from standard input for a pipe. Returns its output, or
+/// `None` without the tool. Fails if the tool reports a problem with the file.
 fn perf(recording: &Recording, is_pipe: bool, arguments: &[&str]) -> Option<String> {
     let mut perf = Command::new("perf");
     // Some distributions install a script, which fails if it has no tool for this kernel.

@@ -29,7 +29,7 @@ fn places<S: Source>(mut reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
     places
 }
 
-/// Returns the same records in the order of time.
+/// Returns the same records in time order.
 fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
     until_error(&mut reader.sorted(), |record| (record.place(), record.bytes().to_vec())).0
 }

@@ -36,7 +36,7 @@ fn read(bytes: &[u8]) -> Content {
     let mut reader = Reader::from_bytes(bytes).unwrap();
     let records = all(&mut reader, |record| (!is_of_form(&record)).then(|| record.bytes().to_vec()));
     let records = records.into_iter().flatten().collect();
-    // The length of an attr is that of the longest in the file.
+    // Each attr has the length of the longest one in the file.
     let attr = |event: &perf_file::FileEvent| event.attr().with_size(0);
     let events = reader.events().as_slice().iter();
     let events =
@@ -56,8 +56,8 @@ fn events(bytes: &[u8]) -> Vec<RecordedEvent> {
         .collect()
 }
 
-/// Returns the sections of the file form, if they have the byte order of this machine: read and written again, they are
-/// the same bytes.
+/// Returns the sections of the file form, if they have the byte order of this machine: read and
+/// written again, they are the same bytes.
 fn features(bytes: &[u8]) -> Features {
     let file = PerfData::new(bytes).unwrap();
     let mut features = Features::new();

@@ -1,4 +1,4 @@
-//! Records in the order of time, over the rounds of a file.
+//! Records in time order, over the rounds of a file.
 
 use crate::support::data;
 use crate::support::made_up::{file, record, sample};
@@ -75,7 +75,7 @@ fn copies_are_bounded_without_marks() {
     let bytes = recording(&(0..1000_u64).map(|index| 1 + (index ^ 1)).collect::<Vec<_>>());
     let reader = || Reader::from_file(std::io::Cursor::new(&bytes)).unwrap();
     for kept in [10, 100, 999, 1001] {
-        // Two words of the record, and four beside it.
+        // Two words of the record, and four of overhead.
         let mut sorted = reader().sorted_with_capacity(kept * 48);
         assert_eq!(times(&mut sorted), (1..=1000).collect::<Vec<_>>());
         let early = 1000_u64.saturating_sub(kept as u64 + 1);

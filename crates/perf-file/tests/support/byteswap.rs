@@ -1,4 +1,4 @@
-//! Turns a little-endian file into the one that a big-endian machine would have written.
+//! Converts a little-endian file to the file of a big-endian machine.
 //!
 //! Written from the layouts of the format and not from the reader: it walks over the bytes of the
 //! file and reverses each number in place.

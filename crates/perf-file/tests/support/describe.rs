@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::oracle;
 
-/// Returns a record with its place. That of a tool has only its header here.
+/// Returns a record with its position, and only the header of records of tools.
 pub(crate) fn record_of_file(record: FileRecord<'_>) -> Json {
     let mut found = match record.kernel() {
         Some(_) => {

@@ -15,7 +15,8 @@ pub(crate) fn lines(section: &FeatureSection<'_>, cpus: u32) -> Vec<String> {
         }
         FeatureData::TotalMemory(memory) => vec![format!("total memory : {memory} kB")],
         FeatureData::CommandLine(arguments) => {
-            // The folder of the captured file was removed from what the perf tool printed.
+            // Drop the folder of the captured file, which the recorded output of the perf tool
+            // lacks.
             let file = |argument: String| match argument.rsplit_once('/') {
                 Some((_, name)) if argument.starts_with("/tmp/") => name.to_owned(),
                 _ => argument,

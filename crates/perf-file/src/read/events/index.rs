@@ -9,9 +9,10 @@ use super::FileEvent;
 
 /// Finds the event of a record.
 ///
-/// Ids are in sorted tables, each less than half as long as the one before it. In the pipe form events are
-/// added between records: new ids make a new table, which is merged with the preceding ones that are not
-/// longer than twice its own length. So an id is moved a logarithmic number of times, and not once per event.
+/// Ids are in sorted tables, each less than half as long as the one before it. In the pipe form
+/// events are added between records: new ids make a new table, which is merged with the preceding
+/// ones that are not longer than twice its own length. So an id is moved a logarithmic number of
+/// times, and not once per event.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     lookup: Lookup,
@@ -118,7 +119,7 @@ impl Index {
         self.len = all.len();
         let before = ids.len();
         ids.retain(|(id, _)| self.with_id(*id).is_none());
-        // By id, then in the order of the file, so that the first event of an id is left.
+        // Sorted by id, then in file order, so that the first event with an id remains.
         ids.sort_unstable();
         ids.dedup_by_key(|(id, _)| *id);
         self.repeated += (before - ids.len()) as u64;

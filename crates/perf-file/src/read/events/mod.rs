@@ -43,9 +43,10 @@ impl FileEvent {
 
     /// Returns the name, such as `cycles:u`, as raw bytes.
     ///
-    /// The file form has it in the feature [`EVENT_DESC`](crate::format::Feature::EVENT_DESC). The pipe form
-    /// has it in that feature or in an [`EventUpdate`](crate::record::EventUpdate), so it is known after the record with
-    /// it was read, as by [`Reader::read_metadata`](super::Reader::read_metadata). `None` if there is neither.
+    /// The file form has it in the feature [`EVENT_DESC`](crate::format::Feature::EVENT_DESC). The
+    /// pipe form has it in that feature or in an [`EventUpdate`](crate::record::EventUpdate), so it
+    /// is known after the record with it was read, as by
+    /// [`Reader::read_metadata`](super::Reader::read_metadata). `None` if there is neither.
     pub fn name(&self) -> Option<&[u8]> {
         self.name.as_deref()
     }
@@ -58,8 +59,8 @@ impl FileEvent {
 
 /// The events of a file.
 ///
-/// A file with more than [`MAX`](Self::MAX) events or [`MAX_IDS`](Self::MAX_IDS) ids is not read, so that a
-/// malformed file cannot take any amount of memory.
+/// A file with more than [`MAX`](Self::MAX) events or [`MAX_IDS`](Self::MAX_IDS) ids is not read,
+/// so that a malformed file cannot take any amount of memory.
 #[derive(Clone, Debug, Default)]
 pub struct FileEvents {
     all: Vec<FileEvent>,
@@ -93,14 +94,15 @@ impl FileEvents {
     ///
     /// # Errors
     ///
-    /// [`Error::NoId`] if there is no event, or if a sample has no id; [`Error::UnknownId`] if no
-    /// event has the record's id; [`Error::IdConflict`] if the ids are at different offsets in the
-    /// records of several events.
+    /// [`Error::NoId`] if the file has no events, or if a sample has no id; [`Error::UnknownId`] if
+    /// no event has the record's id; [`Error::IdConflict`] if the ids are at different offsets in
+    /// the records of several events.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<(usize, &FileEvent)> {
         let index = match self.index.find(record) {
             Ok(index) => index,
-            // A sample always comes from the kernel, so it is never taken for one of the first event.
+            // A sample always comes from the kernel, so it is never taken for one of the first
+            // event.
             Err(Error::NoId { .. } | Error::UnknownId { id: 0 }) if record.kind() != RecordType::SAMPLE => 0,
             Err(error) => return Err(error),
         };
@@ -109,7 +111,8 @@ impl FileEvents {
 
     /// Swaps a record of the other byte order.
     pub(super) fn swap(&self, words: &mut [u64]) {
-        // The ids are valid after the first step, and name the event, on which the second one depends.
+        // The first step makes the ids valid. They identify the event, which determines the second
+        // step.
         swap::numbers(words);
         let event = RawRecord::from_words(words).ok().and_then(|raw| self.find(raw).ok());
         if let Some((_, event)) = event {
@@ -122,8 +125,8 @@ impl FileEvents {
         check_limit("bytes of the attrs", bytes, Self::MAX_ATTR_BYTES)
     }
 
-    /// Checks the number of further ids before they are read from a file of `file_len` bytes. The sections
-    /// of a malformed file can overlap, and then have more than the file.
+    /// Checks the number of further ids before they are read from a file of `file_len` bytes. The
+    /// sections of a malformed file can overlap, and then have more than the file.
     pub(super) fn check_ids(&self, more: u64, file_len: u64) -> crate::error::Result<()> {
         let all = self.ids.saturating_add(more);
         let needed = all.saturating_mul(8);
@@ -159,8 +162,9 @@ impl FileEvents {
         }
     }
 
-    /// Names the events by the feature `EVENT_DESC`, which lists them in the same order. A description with
-    /// other ids than the event at its index is of the event that has its first id.
+    /// Names the events by the feature `EVENT_DESC`, which lists them in the same order. A
+    /// description with other ids than the event at its index is of the event that has its first
+    /// id.
     pub(super) fn set_names(&mut self, section: &FeatureSection<'_>) {
         let Ok(FeatureData::Events(list)) = section.data() else { return };
         self.update();
@@ -174,7 +178,8 @@ impl FileEvents {
         }
     }
 
-    /// Names the event with an id, as an `EVENT_UPDATE` record does. The id 0 is of the first event.
+    /// Names the event with an id, as an `EVENT_UPDATE` record does. The id 0 is of the first
+    /// event.
     pub(super) fn set_name_of(&mut self, id: u64, name: &[u8]) {
         self.update();
         self.set_name(if id == 0 { Some(0) } else { self.index.with_id(id) }, name);

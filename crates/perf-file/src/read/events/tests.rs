@@ -1,3 +1,5 @@
+//! Which event wrote a record.
+
 use super::*;
 
 use perf_abi::{AttrFlags, SampleType, Software};

@@ -119,7 +119,7 @@ impl PerfBuffer {
         self.wait_and_check(timeout, |rings, timeout| rings.wait(Some(timeout)))
     }
 
-    /// Waits like [`wait`](Self::wait), also until `waker` is used.
+    /// Waits like [`wait`](Self::wait), but also ends when `waker` is used.
     ///
     /// # Errors
     ///

@@ -1,3 +1,5 @@
+//! Address spaces, compared with a search through the list of all changes.
+
 use std::fmt::Debug;
 
 use perf_abi::{

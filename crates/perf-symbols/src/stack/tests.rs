@@ -1,3 +1,5 @@
+//! Stacks from callchains, recorded calls and deferred records.
+
 use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
 use perf_decode::{RawRecord, Record, SampleLayout};

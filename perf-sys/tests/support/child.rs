@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)]
 
-/// Forks, and returns whether the child returned `true`, which it reports by its exit code. The child prints nothing,
-/// because the test harness has other threads.
+/// Forks, and returns whether the child returned `true`, which it reports by its exit code. The
+/// child prints nothing, because the test harness has other threads.
 pub(crate) fn in_child(test: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child does only what a signal handler may do, except that it may allocate, and exits.
+    // SAFETY: the child does only what a signal handler may do, except that it may allocate, and
+    // exits.
     match unsafe { libc::fork() } {
         0 => {
             let code = i32::from(!test());

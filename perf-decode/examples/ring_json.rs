@@ -1,4 +1,5 @@
-//! Prints the records of a captured ring, one JSON object a line, as `docs/dump-json.md` describes them.
+//! Prints the records of a captured ring, one JSON object a line, as `docs/dump-json.md` describes
+//! them.
 //!
 //! `cargo run -p perf-decode --example ring_json --features testing -- FILE`
 
@@ -137,8 +138,8 @@ impl<'a> SnapshotRecords<'a> {
     }
 }
 
-/// Returns the readable part of a data area whose end is missing in the file. What wraps to the start of the area is
-/// not in it, because the sizes that lead there are missing.
+/// Returns the readable part of a data area whose end is missing in the file. What wraps to the
+/// start of the area is not in it, because the sizes that lead there are missing.
 fn present(snapshot: &Snapshot, is_backward: bool) -> Result<Window<'_>> {
     let Snapshot { head, tail, size, ref data } = *snapshot;
     let written = head.wrapping_neg().min(size as u64);
@@ -148,12 +149,13 @@ fn present(snapshot: &Snapshot, is_backward: bool) -> Result<Window<'_>> {
     Ok(Window::from_slices(data.get(start..end).unwrap_or(&[]), &[]))
 }
 
-/// The events of a ring, to find those of its records.
+/// Finds the layout of each record of a ring.
 enum Events {
-    /// The layout of all records: there is one event, or several with one layout and without ids.
+    /// The layout of all records, if the ring has one event, or several with one layout and without
+    /// ids.
     Single(SampleLayout),
-    /// By the ids in the records, with the index of each event in the file; or the reason why the events cannot be
-    /// distinguished.
+    /// Layouts by the ids in the records, with the index of each event in the file; or the reason
+    /// why the events cannot be distinguished.
     ById(Result<Layouts<Vec<(u64, SampleLayout)>>>, Vec<usize>),
 }
 
@@ -183,7 +185,8 @@ impl Events {
     /// Adds the event and the content of a record, or why it could not be decoded.
     fn describe(&self, record: RawRecord<'_>, object: &mut Map<String, Json>) -> io::Result<Result<()>> {
         let decoded = match self.find(record) {
-            // The fields of an unknown kind are the same for every event, and the offset of its id is unknown.
+            // The fields of an unknown kind are the same for every event, and the offset of its id
+            // is unknown.
             _ if record.kind().name().is_none() => Ok(Record::Unknown(record)),
             Ok((event, layout)) => {
                 object.extend(event.map(|index| ("attr".to_owned(), index.into())));
@@ -202,7 +205,8 @@ impl Events {
         Ok(decoded.map(drop))
     }
 
-    /// Returns the layout of a record of a known kind, and the index of its event if there are several.
+    /// Returns the layout of a record of a known kind, and the index of its event if there are
+    /// several.
     fn find(&self, record: RawRecord<'_>) -> Result<(Option<usize>, &SampleLayout)> {
         match self {
             Self::Single(layout) => Ok((None, layout)),
@@ -217,8 +221,8 @@ impl Events {
 
 /// Returns the events that can have records in the ring, each with its index in the file.
 ///
-/// Siblings that only count have an empty `sample_type` and no records. If some events can be found by their ids, the
-/// others are left out.
+/// Siblings that only count have an empty `sample_type` and no records. If some events can be found
+/// by their ids, the others are left out.
 fn with_records(events: &[Event]) -> Vec<(usize, &Event)> {
     let all = || events.iter().enumerate();
     [SampleType::IDENTIFIER, SampleType::ID, SampleType::all()]

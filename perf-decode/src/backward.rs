@@ -1,3 +1,5 @@
+//! Records of overwritten rings, newest first.
+
 use core::iter::FusedIterator;
 
 use crate::error::{Error, Result};
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn one_record_more_than_fits_truncates_the_oldest() {
-        // Three records of 6 words, of which the oldest has 4 left.
+        // Three records of 6 words. The ring still has 4 words of the oldest one.
         let (data, head) = written(&[6, 6, 6], 16);
         assert_eq!(read(&data, head), (vec![2, 1], 32));
         let (data, head) = written(&[1, 8, 8], 16);

@@ -1,10 +1,13 @@
+//! Slices of entries that are decoded when they are read.
+
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::slice;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Entries of `N` words each, as in a slice, but each entry is a value that is made when it is read.
+/// Entries of `N` words each, as in a slice, but each entry is a value that is made when it is
+/// read.
 ///
 /// ```
 /// use perf_abi::NamespaceLink;
@@ -34,7 +37,8 @@ impl<'a, E: From<[u64; N]>, const N: usize> Entries<'a, E, N> {
     #[inline]
     pub(crate) fn prefix(words: &'a [u64], nr: usize) -> Self {
         // A bound on the count and not a checked product, so that LLVM knows the length to be a
-        // multiple of N and drops the division of the cast: 12 instructions per branch stack by callgrind.
+        // multiple of N and drops the division of the cast: 12 instructions per branch stack by
+        // callgrind.
         let bounded = nr <= const { usize::MAX / size_of::<[u64; N]>() };
         let words = if bounded { words.get(..nr * N) } else { None };
         Self::new(words.and_then(|words| <[[u64; N]]>::ref_from_bytes(words.as_bytes()).ok()).unwrap_or(&[]))
@@ -54,7 +58,7 @@ impl<'a, E: From<[u64; N]>, const N: usize> Entries<'a, E, N> {
         self.words.len()
     }
 
-    /// Returns whether there are no entries.
+    /// Returns true for an empty slice.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {

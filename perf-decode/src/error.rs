@@ -1,3 +1,5 @@
+//! Why bytes are not perf records.
+
 use core::fmt;
 
 use perf_abi::RecordType;
@@ -6,9 +8,9 @@ use perf_abi::RecordType;
 ///
 /// Sizes and positions are in bytes; `at` counts from the start of the window or slice.
 ///
-/// Errors of framing (sizes in headers, alignment) end the iteration, because the next record begins at an unknown place:
-/// data that are cut are [`SizePastEnd`](Self::SizePastEnd). Those of a body, such as [`Truncated`](Self::Truncated), concern
-/// one record.
+/// Errors of framing (sizes in headers, alignment) end the iteration, because the next record
+/// begins at an unknown place: truncated data are [`SizePastEnd`](Self::SizePastEnd). Errors of a
+/// body, such as [`Truncated`](Self::Truncated), concern one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -144,7 +146,7 @@ pub enum Error {
     },
     /// Two events of a shared ring have their ids at different offsets, or have the same id.
     IdConflict {
-        /// Id of the event that conflicts with another one.
+        /// Id of one of the events that conflict.
         id: u64,
     },
 }

@@ -1,3 +1,5 @@
+//! Named values of records.
+
 use core::fmt;
 
 use perf_abi::mem::DataSource;
@@ -48,7 +50,7 @@ pub enum Value<'a> {
     Read(ReadValues<'a>),
     /// A callchain with its context markers.
     Callchain(Callchain<'a>),
-    /// A branch stack.
+    /// A branch stack, newest branch first.
     Branches(Branches<'a>),
     /// Registers, without their ABI.
     Regs(Regs<'a>),
@@ -71,8 +73,8 @@ pub enum Value<'a> {
 }
 
 impl Value<'static> {
-    /// Returns the number of this type at an offset in a record, or in a part of it; `None` if the type is not one of
-    /// numbers.
+    /// Returns the number of this type at an offset in a record, or in a part of it; `None` if the
+    /// type is not numeric.
     // A call would copy the value once more for each field that is printed.
     #[inline(always)]
     pub(crate) fn number(field: FieldType, words: &[u64], at: usize) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! The kernel's order of the parts of a sample after its head, defined only here.
 //!
-//! It is the order of `perf_output_sample()` in `kernel/events/core.c`, not the order of the bits of `sample_type`. The
-//! order of the words of fixed size is in [`schema`](crate::schema).
+//! It is the order of `perf_output_sample()` in `kernel/events/core.c`, not the order of the bits
+//! of `sample_type`. The order of the words of fixed size is in [`schema`](crate::schema).
 
 #![expect(clippy::indexing_slicing, reason = "const fn: an index out of bounds does not compile")]
 
@@ -40,8 +40,8 @@ macro_rules! common_parts {
     };
 }
 
-/// Expands `$part!(NAME)` for each part after the [`common_parts`] that profilers of user code record,
-/// in order.
+/// Expands `$part!(NAME)` for each part after the [`common_parts`] that profilers of user code
+/// record, in order.
 macro_rules! user_parts {
     ($part:ident) => {
         $part!(BRANCH_STACK);

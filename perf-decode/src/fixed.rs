@@ -1,10 +1,10 @@
-//! The accessors of the words of fixed size in samples, their heads and trailers, compared with the rows of
-//! [`schema`](crate::schema).
+//! The accessors of the words of fixed size in samples, their heads and trailers, compared with the
+//! rows of [`schema`](crate::schema).
 
 use crate::schema::{FieldType, Word, contains, find};
 
-/// Returns the row of the field of an accessor, its offset in the word and its type. For constants only: a missing
-/// field does not compile.
+/// Returns the row of the field of an accessor, its offset in the word and its type. For constants
+/// only: a missing field does not compile.
 #[expect(clippy::panic, clippy::indexing_slicing, reason = "fails to compile")]
 pub(crate) const fn place(table: &[Word], accessor: &str) -> (usize, usize, FieldType) {
     let mut row = 0;
@@ -17,7 +17,7 @@ pub(crate) const fn place(table: &[Word], accessor: &str) -> (usize, usize, Fiel
     panic!("no row of the table has a field of this accessor's name")
 }
 
-/// Fails to compile if the accessors of a table are not those of the fields in its rows.
+/// Fails to compile if the accessors of a table differ from the fields in its rows.
 #[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
 pub(crate) const fn check(mut table: &[Word], accessors: &[(&str, &[FieldType])]) {
     let mut rest = accessors;
@@ -26,7 +26,8 @@ pub(crate) const fn check(mut table: &[Word], accessors: &[(&str, &[FieldType])]
         assert!(contains(types, field), "the row has another type for the field of this accessor");
         rest = after;
     }
-    // Each accessor has a field, and no two have the same name. So all fields have one if the numbers are equal.
+    // Each accessor has a field, and no two have the same name. So all fields have one if the
+    // numbers are equal.
     let mut shown = 0;
     while let [row, after @ ..] = table {
         let mut fields = row.fields;
@@ -65,8 +66,8 @@ macro_rules! accessors {
 macro_rules! trailer_accessors {
     ($Type:ident $TABLE:ident: $($more:tt)*) => {
         crate::fixed::accessors! { $Type $TABLE by word:
-            /// Returns the process id in the opener's pid namespace; `0xffffffff` if the process has
-            /// none there, 0 for the idle task.
+            /// Returns the process id in the opener's pid namespace; `0xffffffff` if the process
+            /// has none there, 0 for the idle task.
             pid: u32,
             /// Returns the thread id in the opener's pid namespace, as [`pid`](Self::pid).
             tid: u32,
@@ -86,23 +87,23 @@ macro_rules! trailer_accessors {
     };
 }
 
-/// Defines the accessors of the head of a sample, and what is read from its header.
+/// Defines the accessors of the head of a sample and of its header.
 macro_rules! head_accessors {
     ($Type:ident) => {
         crate::fixed::trailer_accessors! { $Type HEAD:
-            /// Returns the instruction pointer: the address of the instruction that caused the event if
-            /// [`exact_ip`](Self::exact_ip) is set, else one near it.
+            /// Returns the instruction pointer: the address of the instruction that caused the
+            /// event if [`exact_ip`](Self::exact_ip) is set, else one near it.
             ip: u64,
-            /// Returns the data address of the fault, the breakpoint or the sampled access; 0 if the
-            /// event has none.
+            /// Returns the data address of the fault, the breakpoint or the sampled access; 0 for
+            /// other events.
             addr: u64,
             /// Returns the number of events since the previous sample, in ns for the clocks.
             period: u64,
         }
 
         impl<'a, L: Layout> $Type<'a, L> {
-            /// Returns whether [`ip`](Self::ip) is the instruction that caused the event. Since Linux
-            /// 2.6.35.
+            /// Returns whether [`ip`](Self::ip) is the instruction that caused the event. Since
+            /// Linux 2.6.35.
             #[inline]
             pub fn exact_ip(&self) -> bool {
                 self.misc().contains(perf_abi::Misc::EXACT_IP)

@@ -1,3 +1,5 @@
+//! Framing by guessed sizes.
+
 use crate::raw::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
@@ -6,27 +8,28 @@ use crate::raw::RawRecord;
 /// Comparing the size with a guess makes that dependence a branch, which the CPU predicts, so it
 /// fetches the next record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
-/// A wrong guess is a misprediction, so a size is guessed only after several equal ones. Only every fourth of the records
-/// that were not guessed is compared with the ones before, because comparing each would cost more than the guesses save.
+/// A wrong guess is a misprediction, so a size is guessed only after several equal ones. Only every
+/// fourth of the records that were not guessed is compared with the ones before, because comparing
+/// each would cost more than the guesses save.
 #[derive(Debug)]
 pub(crate) struct Guess {
     /// The size in bytes that is guessed, or [`NONE`].
     size: u64,
-    /// The same in words. Not computed from `size`, or the compiler would compute it from the header
-    /// that is equal to it.
+    /// The same in words. Not computed from `size`, or the compiler would compute it from the
+    /// header that is equal to it.
     words: usize,
     /// Records until one is compared.
     wait: u32,
     /// Words of the last record that was compared.
     last: usize,
-    /// Number of compared records before the last one that had the same size.
+    /// Number of preceding compared records with the same size.
     equal: u32,
 }
 
 /// No guess: more than any size. Not 0, which a malformed header can have.
 const NONE: u64 = u64::MAX;
 
-/// Records that were not guessed, of which one is compared.
+/// After a wrong guess, the size of one record in this number is compared.
 const WAIT: u32 = 4;
 
 /// Equal sizes in a row before the next one is guessed.
@@ -75,8 +78,8 @@ const AHEAD: usize = 64;
 /// Reads a word some records ahead, as a prefetch: the framing of records that vary in size is a
 /// chain of loads, which the CPU cannot start early on cold memory (benches `ratios`, workloads
 /// `callchain` and `side-band` with `--large`).
-// A comparison keeps the load, whose value nothing uses: `black_box` of the value would store it, and make the compiler
-// load again what it had of the layout.
+// A comparison keeps the load, although nothing uses its value: `black_box` of the value would
+// store it, and make the compiler reload its copy of the layout.
 #[inline(always)]
 pub(crate) fn read_ahead(words: &[u64]) {
     if words.get(AHEAD) == Some(&UNLIKELY) {
@@ -84,7 +87,8 @@ pub(crate) fn read_ahead(words: &[u64]) {
     }
 }
 
-/// A word that records seldom hold. It is the extension of 32 bits, so that an instruction can hold it.
+/// A word that records seldom hold. It is the extension of 32 bits, so that an instruction can hold
+/// it.
 const UNLIKELY: u64 = 0xffff_ffff_a35e_54e2;
 
 #[cold]

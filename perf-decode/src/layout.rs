@@ -1,3 +1,5 @@
+//! Layouts of the records of one event.
+
 use perf_abi::{Attr, AttrFlags, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
 
 use crate::error::{Error, Result};
@@ -107,24 +109,27 @@ pub struct SampleLayout {
     pub(crate) addr_words: u8,
     pub(crate) regs_user_words: u8,
     pub(crate) regs_intr_words: u8,
-    /// The misc bit of records with a build id if the attr asked for them, else none, because the kernel can set the bit
-    /// without it. A mask, so that the test of it does not branch on the bit, which means something else for other kinds.
+    /// The misc bit of records with a build id if the attr requests build ids, else none, because
+    /// the kernel can set the bit without it. A mask, so that its test does not branch on the bit,
+    /// which means something else for other kinds.
     pub(crate) build_id: Misc,
     /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
     /// Whether a sample has parts after its user stack.
     pub(crate) has_last_parts: bool,
-    /// As `head_words` if a sample has no parts after its head; else longer than any record. One
-    /// comparison then accepts a sample of fixed length.
+    /// Equal to `head_words` if a sample has no parts after its head; else longer than any record.
+    /// One comparison then accepts a sample of fixed length.
     pub(crate) fixed_words: u16,
     /// `None` if a sample has no parts after its head, or others.
     pub(crate) parts: Option<Parts>,
 }
 
-// core sorts the entries of `Layouts` without a panic path only up to this size: see checks/no-panic.
+// core sorts the entries of `Layouts` without a panic path only up to this size: see
+// checks/no-panic.
 const _: () = assert!(size_of::<SampleLayout>() <= 104);
 
-/// The parts of a sample after its head, of the layouts whose walk is shorter than the one over all parts.
+/// The parts of a sample after its head, of the layouts whose walk is shorter than the one over all
+/// parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
     Read,
@@ -192,7 +197,7 @@ impl SampleLayout {
         layout.without_unknown()
     }
 
-    /// Makes the parts whose layout is unknown longer than any record.
+    /// Sets the parts whose layout is unknown to longer than any record.
     const fn without_unknown(mut self) -> Self {
         if self.unknown_in_samples().is_some() {
             self.head_words = UNKNOWN_WORDS;
@@ -255,8 +260,8 @@ impl SampleLayout {
         }
     }
 
-    /// Returns whether both layouts decode the records of the event alike. The perf tool asks each event
-    /// for ids and losses, so the format of counts is compared only if a record has some.
+    /// Returns whether both layouts decode the records of the event alike. The perf tool asks each
+    /// event for ids and losses, so the format of counts is compared only if a record has some.
     pub(crate) fn decodes_as(&self, other: &Self) -> bool {
         let read = if self.has_counts { self.read } else { other.read };
         Self { read, ..*self } == *other

@@ -130,8 +130,9 @@ mod records;
 mod sample;
 mod sample_id;
 mod scaled;
-// For perf-file, which swaps the byte order of records by these tables, and for perfkit, which documents its JSON by them. They follow the
-// kernel and the needs of both, so that they are no promise: programs have `Record::fields` and `Sample::fields`.
+// For perf-file, which swaps the byte order of records by these tables, and for perfkit, which
+// documents its JSON by them. They follow the kernel and the needs of both, so they are not stable:
+// programs use `Record::fields` and `Sample::fields`.
 #[doc(hidden)]
 pub mod schema;
 mod scratch;

@@ -1,4 +1,5 @@
-//! The fields that are numbers: one conversion for the accessors of records and of samples, and for printing.
+//! The fields that are numbers: one conversion for the accessors of records and of samples, and for
+//! printing.
 
 use perf_abi::mem::DataSource;
 use perf_abi::{AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, Transaction, Weight};

@@ -1,12 +1,16 @@
-/// The sources whose next items wait for their turn, in the order of time (k-way merge).
+//! Merging of sources by time.
+
+/// Sources of items that are merged in time order (k-way merge).
 ///
-/// It chooses among sources by the time of their next items, and knows nothing of the items, so it serves iterators,
-/// rings, files and sources that lend their items. Items with the same time come in the order of their sources' numbers.
-/// A source may go back in time: its earlier item is chosen at once, and the caller can count it as late.
+/// It chooses among sources by the time of their next items, and never sees the items, so it serves
+/// iterators, rings, files and sources that lend their items. Items with the same time come in the
+/// order of their sources' numbers. A source may go back in time: its earlier item is chosen at
+/// once, and the caller can count it as late.
 ///
-/// The caller owns the memory: `S` has one slot for each source but one, such as an array, a vector or a mutable slice.
-/// An item costs one comparison while its source stays the first. When another source becomes the first, the cost is a
-/// search among the others, and a move of those that are earlier than the new item.
+/// The caller owns the memory: `S` has one slot for each source but one, such as an array, a vector
+/// or a mutable slice. An item costs one comparison while its source stays the first. When another
+/// source becomes the first, the cost is a search among the others, and a move of those that are
+/// earlier than the new item.
 ///
 /// ```
 /// use perf_decode::{Head, Heads};
@@ -41,8 +45,8 @@
 pub struct Heads<S> {
     /// The earliest source. Outside of the slots, so that it stays in registers.
     first: Head,
-    /// The latest time with which `first` stays the first. It depends on the second source alone, so it is computed
-    /// when that changes, and not for each item.
+    /// The latest time with which `first` stays the first. It depends on the second source alone,
+    /// so it is computed when that changes, and not for each item.
     bound: u64,
     /// The other sources, earliest first, in the first `others` slots.
     slots: S,
@@ -52,8 +56,9 @@ pub struct Heads<S> {
 
 /// A slot of [`Heads`]: a source, by the time of its next item and its number.
 ///
-/// One number, the time in its upper half: it is compared in two instructions, and copied through two registers. A pair
-/// that was just stored by halves would be loaded as a whole, which stalls the CPU (x86-64, two sources in turn).
+/// One number, with the time in its upper half, is compared in two instructions and copied through
+/// two registers. A pair that was just stored by halves would be loaded as a whole, which stalls
+/// the CPU (x86-64, two sources in turn).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Head(u128);
 
@@ -74,8 +79,9 @@ impl Head {
     }
 }
 
-/// Number of other sources up to which the new place is found by steps from the start. For more, a binary search and one
-/// move of memory is faster: with 64 rings that alternate by a third, with 8 it is slower by a fifth.
+/// Number of other sources up to which the new place is found by steps from the start. For more, a
+/// binary search and one move of memory is faster: with 64 rings that alternate by a third, with 8
+/// it is slower by a fifth.
 const FEW: usize = 8;
 
 impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
@@ -123,15 +129,15 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
         if self.is_empty { None } else { Some(self.first.time()) }
     }
 
-    /// Returns the latest time with which the first source stays the first: its items up to it need no call of
-    /// [`advance`](Self::advance) in between. `u64::MAX` if it is the only source.
+    /// Returns the latest time with which the first source stays the first: its items up to it need
+    /// no call of [`advance`](Self::advance) in between. `u64::MAX` if it is the only source.
     #[inline]
     pub fn bound(&self) -> u64 {
         self.bound
     }
 
-    /// Sets the time of the first source's next item, and chooses anew. `None` removes the source, which has no other
-    /// item for now; [`insert`](Self::insert) adds it again.
+    /// Sets the time of the first source's next item, and chooses anew. `None` removes the source,
+    /// which has no other item for now; [`insert`](Self::insert) adds it again.
     #[inline]
     pub fn advance(&mut self, next: Option<u64>) {
         match next {
@@ -149,7 +155,7 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
         }
     }
 
-    /// Makes the second source the first, and sorts `new` into the others.
+    /// Moves the second source to the front, and sorts `new` into the others.
     #[inline]
     fn replace_among_few(&mut self, new: Head) {
         let Some(others) = self.slots.as_mut().get_mut(..self.others) else { return };
@@ -164,14 +170,14 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
         self.set_bound();
     }
 
-    /// As [`replace_among_few`](Self::replace_among_few).
+    /// The body of [`replace_among_few`](Self::replace_among_few) without inlining.
     #[inline(never)]
     fn replace_among_many(&mut self, new: Head) {
         let Some(others) = self.slots.as_mut().get_mut(..self.others) else { return };
         let Some(second) = others.first() else { return };
         self.first = *second;
-        // The second source is earlier than `new`, so this is at least 1. The compiler cannot know it, and
-        // would leave a panic in `copy_within`.
+        // The second source is earlier than `new`, so this is at least 1. The compiler cannot know
+        // it, and would leave a panic in `copy_within`.
         let earlier = others.partition_point(|other| *other < new).max(1);
         others.copy_within(1..earlier, 0);
         if let Some(slot) = others.get_mut(earlier - 1) {
@@ -197,8 +203,8 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
     #[inline]
     fn set_bound(&mut self) {
         self.bound = match self.slots.as_ref().first() {
-            // Of two items with the same time, the one of the source with the lower number is the first. Then the
-            // difference borrows from the time.
+            // If two items have the same time, the source with the lower number comes first. Then
+            // the difference borrows from the time.
             Some(second) if self.others > 0 => {
                 Head(second.0.wrapping_sub(self.first.source() as u128)).time()
             }

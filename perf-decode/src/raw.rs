@@ -1,3 +1,5 @@
+//! Framed records that are not decoded.
+
 use perf_abi::{Header, Misc, RecordType};
 
 use crate::error::{Error, Result};
@@ -24,8 +26,8 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::SizeBelowHeader`], [`Error::UnalignedSize`] or [`Error::SizePastEnd`], the last also for
-    /// an empty slice (size 0, 0 bytes available).
+    /// [`Error::SizeBelowHeader`], [`Error::UnalignedSize`] or [`Error::SizePastEnd`], the last
+    /// also for an empty slice (size 0, 0 bytes available).
     #[inline]
     pub fn split_first(words: &'a [u64]) -> Result<(Self, &'a [u64])> {
         match frame(words) {
@@ -38,7 +40,8 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is longer.
+    /// The errors of [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is
+    /// longer.
     #[inline]
     pub fn from_words(words: &'a [u64]) -> Result<Self> {
         let (record, rest) = Self::split_first(words)?;
@@ -53,8 +56,8 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at a
-    /// multiple of 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8.
+    /// The errors of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at
+    /// a multiple of 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8.
     /// Misaligned bytes are not copied, because that is the caller's decision.
     #[inline]
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
@@ -130,8 +133,8 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         return None;
     };
     let size = Header::from_word(first).size;
-    // Words of the record. The rotation makes a size that is not a multiple of 8 longer than any slice, so that it needs no
-    // separate comparison.
+    // Words of the record. The rotation makes a size that is not a multiple of 8 longer than any
+    // slice, so that it needs no separate comparison.
     let len = usize::from(size).rotate_right(3);
     if len == 0 {
         unframed(1);

@@ -1,3 +1,5 @@
+//! Counts in the form of `read_format`.
+
 use perf_abi::{ReadFormat, RecordType};
 
 use crate::error::{Error, Result};
@@ -111,7 +113,7 @@ impl<'a> ReadValues<'a> {
         self.layout.time_running(self.words)
     }
 
-    /// Returns the counts: one, or those of the group with the leader first.
+    /// Returns the counts: one, or the counts of the group with the leader first.
     #[inline]
     pub fn iter(&self) -> ReadEntries<'a> {
         // The entries of a group; for one event the whole block.
@@ -125,8 +127,8 @@ impl<'a> ReadValues<'a> {
         self.iter().len()
     }
 
-    /// Returns whether there are no counts. Only a malformed block has none, because a group has at
-    /// least its leader's.
+    /// Returns true if the block has no counts. Only a malformed block is empty, because a group
+    /// has at least its leader.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

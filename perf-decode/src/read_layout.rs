@@ -1,3 +1,5 @@
+//! The layout of `read_format` blocks.
+
 use core::num::NonZeroU8;
 
 use perf_abi::ReadFormat;
@@ -93,7 +95,7 @@ impl ReadLayout {
     }
 }
 
-/// The index of a field that the format does not have: that of the value or of the number of entries.
+/// The index of a field that the format lacks: word 0, where the value or the number of entries is.
 const ABSENT: u8 = 0;
 
 /// Returns 1 if the format has the field, else 0.
@@ -105,7 +107,8 @@ const fn index(words: usize, index: usize) -> u8 {
     if words == 0 { ABSENT } else { index as u8 }
 }
 
-/// Returns the word at an index; the first word of block and entry is no optional field.
+/// Returns the word at an index. Index 0 means absent, because the first word of block and entry is
+/// never optional.
 #[inline(always)]
 fn word(index: u8, words: &[u64]) -> Option<u64> {
     if index == ABSENT { None } else { words.get(usize::from(index)).copied() }

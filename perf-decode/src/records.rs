@@ -1,3 +1,5 @@
+//! The records of a window.
+
 use core::iter::FusedIterator;
 
 use crate::guess::{Guess, read_ahead};

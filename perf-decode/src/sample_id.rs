@@ -1,3 +1,5 @@
+//! The trailer of side-band records.
+
 use perf_abi::{RecordType, SampleType};
 
 use crate::error::Result;
@@ -29,7 +31,7 @@ impl<'a, L: Layout> SampleId<'a, L> {
         Self { words, layout }
     }
 
-    /// Returns whether there is no trailer: for a sample, and without `sample_id_all`.
+    /// Returns true if the trailer is missing: for a sample, and without `sample_id_all`.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() || !self.layout.sample_layout().has_trailer()
     }
@@ -57,11 +59,11 @@ fn word_from_end(words: &[u64], from_end: u8) -> Option<u64> {
 }
 
 impl<'a> RawRecord<'a> {
-    /// Returns the trailer of this record. All its fields are `None` for a sample, which has none.
+    /// Returns the trailer of this record. For a sample, all fields are `None`.
     ///
     /// # Errors
     ///
-    /// Those of [`decode`](RawRecord::decode), because the body determines the position of the
+    /// The errors of [`decode`](RawRecord::decode), because the body determines the position of the
     /// trailer.
     pub fn sample_id<L: Layout>(self, layout: L) -> Result<SampleId<'a, L>> {
         let record = self.decode(layout)?;
@@ -112,7 +114,7 @@ impl<'a> RawRecord<'a> {
         }
     }
 
-    /// Returns a word of the head of a sample that is long enough for all of it.
+    /// Returns a word of the head of a sample that contains the whole head.
     #[inline(always)]
     fn head_word(self, layout: &SampleLayout, row: usize) -> Option<u64> {
         let index = layout.head.get(row)?;

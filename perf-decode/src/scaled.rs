@@ -1,3 +1,5 @@
+//! Counts with their multiplexing correction.
+
 /// A count with its multiplexing correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaled {

@@ -1,3 +1,5 @@
+//! A buffer for records that wrap.
+
 use core::ops::{Deref, DerefMut};
 
 /// A buffer for any one record: 64 KiB, 8-aligned.

@@ -12,9 +12,9 @@ use crate::record::Record;
 use crate::sample::Branches;
 use crate::sample_id::SampleId;
 
-/// Serializes the record as an object: `type`, `name`, `misc`, `size` and `fields`, which has the trailer in
-/// `sample_id`. `trailing`, `truncated` and `ambiguous` are absent if the record has no trailing bytes, truncated field or
-/// ambiguous branch stack.
+/// Serializes the record as an object: `type`, `name`, `misc`, `size` and `fields`, which has the
+/// trailer in `sample_id`. `trailing`, `truncated` and `ambiguous` are absent if the record has no
+/// trailing bytes, truncated field or ambiguous branch stack.
 impl<L: Layout> Serialize for Record<'_, L> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -36,7 +36,7 @@ impl<L: Layout> Serialize for Record<'_, L> {
     }
 }
 
-/// The fields of a record by name, and those of its trailer in a separate object.
+/// The fields of a record by name, with its trailer in a separate object.
 struct Fields<'r, 'a, L: Layout>(&'r Record<'a, L>);
 
 impl<L: Layout> Serialize for Fields<'_, '_, L> {
@@ -59,8 +59,8 @@ impl<L: Layout> Serialize for SampleId<'_, L> {
     }
 }
 
-/// Serializes the value by its type: a number, a list, an object, or a text. Addresses, bit sets and
-/// registers are texts of hexadecimal digits with `0x`, bytes of two digits each.
+/// Serializes the value by its type: a number, a list, an object, or a text. Addresses, bit sets
+/// and registers are texts of hexadecimal digits with `0x`, bytes of two digits each.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
@@ -117,7 +117,8 @@ impl Serialize for Branches<'_> {
     }
 }
 
-/// Serializes the times and the count of one event as an object; the counts of a group as a list in `values`.
+/// Serializes the times and the count of one event as an object; the counts of a group as a list in
+/// `values`.
 impl Serialize for ReadValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let times = [("time_enabled", self.time_enabled()), ("time_running", self.time_running())];

@@ -13,7 +13,7 @@ pub trait LayoutVisitor {
     fn visit<L: Layout>(self, layout: L) -> Self::Output;
 }
 
-/// Defines a zero-sized type per sample type, and the function that maps a layout onto one of them.
+/// Defines a zero-sized type per sample type, and the function that maps a layout to a type.
 macro_rules! specialized {
     ($($(#[$doc:meta])* $Name:ident: $flags:expr, $($BIT:ident)|+ $(, counts $FORMAT:expr)?;)*) => {
         $(
@@ -34,7 +34,8 @@ macro_rules! specialized {
         pub(super) fn specialize<V: LayoutVisitor>(this: &SampleLayout, visitor: V) -> V::Output {
             $(
                 let constant = $Name.sample_layout();
-                // The fields first: one comparison rules out nearly all others, so that a call for few records costs little.
+                // The fields first: one comparison rules out nearly all others, so that a call for
+                // few records costs little.
                 if this.sample_type() == constant.sample_type() && this.decodes_as(constant) {
                     return visitor.visit($Name);
                 }

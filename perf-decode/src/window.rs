@@ -1,3 +1,5 @@
+//! The unread part of a ring.
+
 use crate::error::{Error, Result};
 use crate::records::Records;
 
@@ -34,8 +36,8 @@ impl<'a> Window<'a> {
 
     /// Returns a window of two slices, in reading order.
     ///
-    /// For a reader of live memory, which must not make one slice of the whole area while the
-    /// kernel writes into the rest of it. See [`span`](Window::span).
+    /// For readers of live memory, which must not make one slice of the whole area while the kernel
+    /// writes into its rest. See [`span`](Window::span).
     #[must_use]
     pub const fn from_slices(first: &'a [u64], second: &'a [u64]) -> Self {
         Self { first, second }

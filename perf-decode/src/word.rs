@@ -16,8 +16,8 @@ pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }
 
-/// Views bytes as words in native order, without a copy. A `Vec<u8>` may begin at any address: read a file into a
-/// `Vec<u64>`, or copy with `chunks_exact(8)` and `u64::from_ne_bytes`.
+/// Views bytes as words in native order, without a copy. A `Vec<u8>` may begin at any address: read
+/// a file into a `Vec<u64>`, or copy with `chunks_exact(8)` and `u64::from_ne_bytes`.
 ///
 /// # Errors
 ///
@@ -43,8 +43,8 @@ pub fn bytes_from_words(words: &[u64]) -> &[u8] {
     bytes(words)
 }
 
-/// Returns no words, for a bounds check that never fails. A call on a cold path: LLVM makes a branch of
-/// the check, where it would select the slice by four instructions.
+/// Returns no words, for a bounds check that never fails. A call on a cold path: LLVM makes a
+/// branch of the check, where it would select the slice by four instructions.
 #[cold]
 #[inline(never)]
 pub(crate) fn none<'a>() -> &'a [u64] {
@@ -61,7 +61,7 @@ pub(crate) fn nul_bits(word: u64) -> u64 {
     word.wrapping_sub(0x0101_0101_0101_0101) & !word
 }
 
-/// Returns the string at the start of `words` without its NUL; `None` if it has none.
+/// Returns the string at the start of `words` without its NUL; `None` without a NUL.
 ///
 /// Searches word by word, because names are word-aligned and short, and a byte search is slow for
 /// them.

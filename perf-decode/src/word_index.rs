@@ -1,3 +1,5 @@
+//! Indices of words in a record.
+
 /// Index of a field's word, counted from the start of its run of words.
 ///
 /// An absent field has an index beyond any record, so one bounds check covers both an absent field

@@ -1,3 +1,5 @@
+//! Samples that are completed by a later CALLCHAIN_DEFERRED record.
+
 use perf_abi::CallchainContext;
 
 use crate::record::CallchainDeferred;

@@ -1,3 +1,5 @@
+//! A hash table of samples in memory that the caller provides.
+
 use crate::sample::Sample;
 
 /// Memory for one sample in [`DeferredCallchains`](super::DeferredCallchains).
@@ -5,7 +7,7 @@ use crate::sample::Sample;
 pub struct DeferredSlot<'a> {
     sample: Option<Sample<'a>>,
     cookie: u64,
-    /// The next sample of the bucket, which came later; the next free slot if there is no sample.
+    /// The next, later sample in the bucket; in a free slot, the next free slot.
     next: Index,
     /// The samples that came before and after this one.
     older: Index,

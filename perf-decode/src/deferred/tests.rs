@@ -1,3 +1,5 @@
+//! Samples that are completed, expire or are evicted.
+
 use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
 use std::vec::Vec;
 

@@ -1,3 +1,5 @@
+//! Records as one line of text.
+
 use core::fmt::{self, Write};
 
 use super::separated;

@@ -33,8 +33,8 @@ fn breaks_line(character: char) -> bool {
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A process or thread id. Prints -1 for one that has none in the opener's pid namespace, as perf
-/// does.
+/// A process or thread id. Prints -1, as perf does, if the task has no id in the opener's pid
+/// namespace.
 pub(crate) struct Task(pub(crate) u32);
 
 impl fmt::Display for Task {

@@ -1,3 +1,5 @@
+//! Fields and values as text.
+
 use core::fmt::{self, Write};
 
 use perf_abi::NamespaceIndex;

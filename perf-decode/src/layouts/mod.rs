@@ -1,3 +1,5 @@
+//! Layouts of events that share a ring, by id.
+
 use perf_abi::RecordType;
 
 use crate::error::{Error, Result};
@@ -68,8 +70,8 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is not
-    /// above the preceding one.
+    /// The errors of [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is
+    /// not above the preceding one.
     pub fn from_sorted(table: S) -> Result<Self> {
         let events = table.as_ref();
         let offset = events.first().map_or(IdOffset::NONE, |(_, layout)| IdOffset::new(layout));
@@ -84,8 +86,8 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
 
     /// Adds an event, in time linear in the number of events.
     ///
-    /// The storage's `extend` decides what happens if it is full; that of most fixed-capacity
-    /// vectors panics.
+    /// If the storage is full, its `extend` decides what happens; most fixed-capacity vectors
+    /// panic.
     ///
     /// # Errors
     ///
@@ -121,11 +123,11 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     }
 
     /// Returns the index of the event that wrote `record`, in the order of [`iter`](Layouts::iter),
-    /// and its layout: for a table of the events' names or states beside this one.
+    /// and its layout. Use the index for a parallel table of the events' names or states.
     ///
     /// # Errors
     ///
-    /// Those of [`find`](Layouts::find).
+    /// The errors of [`find`](Layouts::find).
     #[inline]
     pub fn find_entry(&self, record: RawRecord<'_>) -> Result<(usize, &SampleLayout)> {
         let table = self.table.as_ref();
@@ -174,7 +176,7 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
         self.table.as_ref().len()
     }
 
-    /// Returns whether there is no event.
+    /// Returns true if the table has no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,10 +1,12 @@
+//! Lookups by id, and tables that conflict.
+
 use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
 use std::vec::Vec;
 
 use super::*;
 use crate::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 
-/// Returns an event of a shared ring that samples `more` beside the identifier.
+/// Returns an event of a shared ring that samples `more` in addition to the identifier.
 fn event(more: SampleType) -> Attr {
     Attr::software(Software::DUMMY)
         .with_sample_type(SampleType::IDENTIFIER | more)

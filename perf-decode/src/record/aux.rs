@@ -1,3 +1,5 @@
+//! The view of AUX records.
+
 use perf_abi::AuxFlags;
 
 view! {

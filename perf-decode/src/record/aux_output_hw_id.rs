@@ -1,3 +1,5 @@
+//! The view of AUX_OUTPUT_HW_ID records.
+
 view! {
     /// The hardware's own id of an event that writes into the AUX area, for events with
     /// `aux_output`.

@@ -1,3 +1,5 @@
+//! The view of BPF_EVENT records.
+
 use perf_abi::BpfEventType;
 
 view! {

@@ -1,3 +1,5 @@
+//! The view of CALLCHAIN_DEFERRED records.
+
 view! {
     /// The user part of callchains that were sampled in the kernel. Written for events with
     /// `defer_output`.

@@ -1,3 +1,5 @@
+//! The view of CGROUP records.
+
 view! {
     /// A control group was created. Written for events with `cgroup`.
     ///

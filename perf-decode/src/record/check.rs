@@ -16,8 +16,8 @@ use crate::schema::{BODIES, Body, FieldType, TrailerPosition, has_build_id};
 struct FastCheck(u64);
 
 impl FastCheck {
-    /// Longer than any record, for a kind that always needs the full check: it is unknown, the length
-    /// of its body is in its content, or its trailer follows the body.
+    /// Longer than any record, for a kind that always needs the full check because it is unknown,
+    /// the length of its body is in its content, or its trailer follows the body.
     const NEVER: u64 = 1 << 16;
     const UNNAMED: u64 = 1 << 63;
     const WORDS: u64 = 0x7f;
@@ -34,8 +34,8 @@ impl FastCheck {
         }
     }
 
-    /// Returns the least number of words before the trailer, less one; more than any record has if the
-    /// check never passes.
+    /// Returns the least number of words before the trailer, less one; more than any record has if
+    /// the check never passes.
     #[inline(always)]
     fn least(self) -> usize {
         // The other bits are in the upper half.
@@ -49,8 +49,8 @@ impl FastCheck {
             return false;
         }
         let Some(&last) = words.get(end - 1) else { return false };
-        // The kernel pads names with zeros, so the last byte is a NUL. Less one, 0 has the highest bit and no other byte does.
-        // A name with an earlier NUL alone gets the full check.
+        // The kernel pads names with zeros, so the last byte is a NUL. Less one, 0 has the highest
+        // bit and no other byte does. A name with an earlier NUL alone gets the full check.
         let byte = last.to_le() >> 56;
         (byte.wrapping_sub(1) | self.0) & Self::UNNAMED != 0
     }
@@ -95,8 +95,8 @@ impl RawRecord<'_> {
     }
 }
 
-/// Returns the words of header, body and trailer of a record that did not pass the fast check; `None`
-/// if it is malformed.
+/// Returns the words of header, body and trailer of a record that did not pass the fast check;
+/// `None` if it is malformed.
 // Takes the words alone, because the three words of a `RawRecord` would be spilled for every
 // record.
 #[cold]

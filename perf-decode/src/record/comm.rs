@@ -1,3 +1,5 @@
+//! The view of COMM records.
+
 use perf_abi::Misc;
 
 use crate::layout::Layout;

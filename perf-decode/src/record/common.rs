@@ -1,3 +1,5 @@
+//! Accessors that all records share: header, trailer, time and size.
+
 use perf_abi::{Header, Misc, RecordType};
 
 use super::Record;
@@ -58,8 +60,8 @@ impl<'a, L: Layout> Record<'a, L> {
 
     /// Returns the number of bytes that no field and no trailer claims: 0 for nearly all records.
     ///
-    /// They are fields of a newer kernel, or bytes of a record that the kernel made longer than its
-    /// content. See [`Sample::trailing`](crate::Sample::trailing) for those of a sample.
+    /// These bytes are fields of a newer kernel, or the kernel made the record longer than its
+    /// content. For samples see [`Sample::trailing`](crate::Sample::trailing).
     pub fn trailing_len(&self) -> usize {
         match self {
             Self::Sample(sample) => sample.trailing().len(),

@@ -1,3 +1,5 @@
+//! The view of EXIT records.
+
 view! {
     /// A thread exited. Written for events with `task`, `comm`, `mmap` or `mmap2`.
     ///

@@ -1,3 +1,5 @@
+//! The fields of records by name.
+
 use core::fmt;
 use core::iter::FusedIterator;
 
@@ -9,7 +11,7 @@ use crate::raw::RawRecord;
 use crate::sample::SampleFields;
 use crate::schema::{Body, FieldType, Fields};
 
-/// The fields of a [`Record`] without those of its trailer, in the order of their words.
+/// The fields of a [`Record`] without its trailer, in the order of their words.
 #[derive(Clone)]
 pub struct RecordFields<'a, L = &'a SampleLayout>(Source<'a, L>);
 
@@ -24,7 +26,7 @@ enum Source<'a, L> {
 impl<'a, L: Layout> Record<'a, L> {
     /// Returns the fields of the body by name, without allocation. Absent fields are left out.
     ///
-    /// Names are those of the kernel's header, shortened where the perf tool shortens them. For the
+    /// Names follow the kernel's header, shortened where the perf tool shortens them. For the
     /// header and the trailer see [`Record::misc`] and
     /// [`SampleId::fields`](crate::SampleId::fields).
     pub fn fields(&self) -> RecordFields<'a, L> {

@@ -1,3 +1,5 @@
+//! The view of FORK records.
+
 view! {
     /// A task was created. Written for events with `task`, `comm`, `mmap` or `mmap2`.
     ///

@@ -1,3 +1,5 @@
+//! The view of ITRACE_START records.
+
 view! {
     /// An instruction trace started. Written for events of a PMU that traces into the AUX area.
     ///

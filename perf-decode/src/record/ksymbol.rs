@@ -1,3 +1,5 @@
+//! The view of KSYMBOL records.
+
 use perf_abi::{KsymbolFlags, KsymbolType};
 
 view! {

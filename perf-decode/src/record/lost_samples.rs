@@ -1,3 +1,5 @@
+//! The view of LOST_SAMPLES records.
+
 view! {
     /// The PMU lost samples before they reached the ring.
     ///

@@ -1,3 +1,5 @@
+//! The view of MMAP records.
+
 use perf_abi::Misc;
 
 use crate::layout::Layout;
@@ -19,8 +21,8 @@ view! {
         len: u64,
         /// Returns the offset in the file in bytes; for anonymous memory often the address.
         pgoff: u64,
-        /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
-        /// NUL, not UTF-8.
+        /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without
+        /// the NUL, not UTF-8.
         filename: &'a [u8],
     } and is_executable
 }

@@ -1,3 +1,5 @@
+//! The view of MMAP2 records.
+
 use perf_abi::Misc;
 
 use crate::layout::Layout;
@@ -34,8 +36,8 @@ view! {
         /// Returns the flags of mmap(2): `MAP_SHARED` (1), `MAP_PRIVATE` (2), `MAP_LOCKED`,
         /// `MAP_HUGETLB`.
         flags: u32,
-        /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
-        /// NUL, not UTF-8.
+        /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without
+        /// the NUL, not UTF-8.
         filename: &'a [u8],
     } and is_executable, file
 }

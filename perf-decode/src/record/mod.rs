@@ -65,23 +65,22 @@ pub use unthrottle::Unthrottle;
 pub(crate) use check::body_words;
 use view::View;
 
-/// Expands to all that depends on the set of kinds: the enum of their views, and what takes a record
-/// apart by its kind.
+/// Expands to all that depends on the set of kinds: the enum of their views, and what takes a
+/// record apart by its kind.
 macro_rules! records {
     ($($KIND:ident => $View:ident,)*) => {
         /// A decoded record: a validated view of its words.
         ///
-        /// Every accessor is total and takes constant time, except that of a name, which searches
-        /// for its NUL. The parameter `L` is the type of the layout, by default a reference: see
-        /// [`Layout`].
-        ///
+        /// Every accessor is total and takes constant time, except for names, whose accessors
+        /// search for the NUL. The parameter `L` is the type of the layout, by default a reference:
+        /// see [`Layout`].
         // The tag is the kernel's number and all views have the same memory layout, so that making
         // a record copies five words, and a `match` on it is a `match` on the header's kind.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         #[repr(u32)]
         pub enum Record<'a, L = &'a SampleLayout> {
-            /// [`RecordType::SAMPLE`].
+            /// A sample, [`RecordType::SAMPLE`].
             Sample(Sample<'a, L>) = RecordType::SAMPLE.0,
             $(
                 #[doc = concat!("[`RecordType::", stringify!($KIND), "`].")]
@@ -96,8 +95,8 @@ macro_rules! records {
             #[inline(always)]
             fn validated(raw: RawRecord<'a>, words: &'a [u64], layout: L) -> Self {
                 match raw.kind() {
-                    // Samples do not come here. Without this arm the kinds would have a gap, and LLVM
-                    // would make the match a jump table instead of a copy of the kind.
+                    // Samples do not come here. Without this arm the kinds would have a gap, and
+                    // LLVM would make the match a jump table instead of a copy of the kind.
                     RecordType::SAMPLE => Self::Sample(Sample::unreachable(words, layout, raw.first_word())),
                     $(RecordType::$KIND => Self::$View($View(View::new(words, layout, raw.first_word()))),)*
                     _ => Self::Unknown(raw),

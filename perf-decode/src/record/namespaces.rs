@@ -1,3 +1,5 @@
+//! The view of NAMESPACES records.
+
 use perf_abi::NamespaceLink;
 
 use crate::entries::Entries;

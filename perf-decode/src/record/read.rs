@@ -1,3 +1,5 @@
+//! The view of READ records.
+
 use crate::read::ReadValues;
 
 view! {
@@ -10,8 +12,8 @@ view! {
         pid: u32,
         /// Returns the thread that exited.
         tid: u32,
-        /// Returns its counts, and those of its group with `PERF_FORMAT_GROUP`. The ids are the parent
-        /// event's.
+        /// Returns the counts of the child, with `PERF_FORMAT_GROUP` for its whole group. The ids
+        /// are the parent event's.
         read: ReadValues<'a>,
     }
 }

@@ -1,3 +1,5 @@
+//! The view of SWITCH records.
+
 use perf_abi::Misc;
 
 use crate::layout::Layout;
@@ -5,7 +7,7 @@ use crate::layout::Layout;
 view! {
     /// The task was switched in or out. Written for task events with `context_switch`.
     ///
-    /// There is no body. The task and the time are in the trailer. Since Linux 4.3.
+    /// The body is empty. The task and the time are in the trailer. Since Linux 4.3.
     #[doc(alias = "PERF_RECORD_SWITCH")]
     Switch of SWITCH {} and direction
 }

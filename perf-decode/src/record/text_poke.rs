@@ -1,3 +1,5 @@
+//! The view of TEXT_POKE records.
+
 use crate::layout::Layout;
 
 view! {

@@ -1,7 +1,9 @@
+//! The view of THROTTLE records.
+
 view! {
     /// The event overflowed too often and was stopped until the next tick.
     ///
-    /// There are no samples between a THROTTLE and its UNTHROTTLE.
+    /// The event writes no samples between a THROTTLE and its UNTHROTTLE.
     ///
     /// Since Linux 2.6.31.
     #[doc(alias = "PERF_RECORD_THROTTLE")]

@@ -1,3 +1,5 @@
+//! The view of UNTHROTTLE records.
+
 view! {
     /// The event samples again after a THROTTLE.
     ///

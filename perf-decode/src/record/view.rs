@@ -221,7 +221,7 @@ pub(super) const fn place(body: &Body, accessor: &str) -> Place {
 /// `Option`.
 pub(super) type Accessors = &'static [(&'static str, &'static [FieldType], bool)];
 
-/// Fails to compile if the accessors of a view are not those of the fields in its row.
+/// Fails to compile if the accessors of a view differ from the fields in its row.
 pub(super) const fn check(body: &Body, accessors: Accessors) {
     let mut rest = accessors;
     while let [(name, types, is_optional), after @ ..] = rest {
@@ -275,10 +275,10 @@ pub(super) const fn time_in(body: &Body) -> Option<usize> {
 /// ```
 ///
 /// expands to the struct, its accessors, and what all views have: `misc`, `time`, `sample_id`,
-/// `Debug` and `Display`. The accessors are those of the fields in the kind's row of
-/// `schema/bodies.rs`; any difference does not compile. After `and` are accessors that are written by
-/// hand: `Debug`, by which the fuzz targets and the proof of no panic call all accessors, calls them
-/// too.
+/// `Debug` and `Display`. The accessors must match the fields in the kind's row of
+/// `schema/bodies.rs`; any difference does not compile. After `and` are hand-written accessors.
+/// `Debug` calls them too, because the fuzz targets and the proof of no panic call all accessors by
+/// it.
 macro_rules! view {
     (
         $(#[$meta:meta])*

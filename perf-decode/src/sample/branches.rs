@@ -1,3 +1,5 @@
+//! Branch stacks of samples.
+
 use perf_abi::BranchSampleType;
 use perf_abi::branch::BranchEntry;
 
@@ -24,9 +26,9 @@ pub(super) struct BranchParts {
 impl BranchParts {
     /// Returns the optional words of a stack of `nr` branches.
     ///
-    /// Only the hardware index is uncertain without branches, because the kernel leaves it out if
-    /// there was no branch stack. Only the counters are uncertain with branches, because any event
-    /// of the group can have asked for them.
+    /// Only the hardware index is uncertain without branches, because the kernel omits it without a
+    /// branch stack. Only the counters are uncertain with branches, because any event of the group
+    /// can request them.
     #[inline(always)]
     pub(super) fn new(layout: &SampleLayout, branches: BranchLayout, nr: u64) -> Self {
         let asked = layout.branch_sample_type();
@@ -66,8 +68,7 @@ impl<'a> Branches<'a> {
     /// Returns the number of the newest branch in the hardware's own count, with `HW_INDEX` (since
     /// Linux 5.7).
     ///
-    /// It is `u64::MAX` if the kernel does not know it, and `None` also if there was no branch
-    /// stack.
+    /// It is `u64::MAX` if the kernel does not know it, and `None` also without a branch stack.
     #[doc(alias = "hw_idx")]
     pub fn hw_index(&self) -> Option<u64> {
         if self.parts.hw_index { self.words.get(1).copied() } else { None }

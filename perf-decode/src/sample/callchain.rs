@@ -1,11 +1,13 @@
+//! Callchains of samples.
+
 use core::ops::Deref;
 
 use perf_abi::CallchainContext;
 
 /// The addresses that led to a sample, innermost first, with the kernel's context markers.
 ///
-/// Dereferences to all words, the markers included. [`Callchain::frames`] leaves the markers out. The
-/// default is an empty one.
+/// Dereferences to all words, the markers included. [`Callchain::frames`] leaves the markers out.
+/// The default is an empty one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Callchain<'a> {
     words: &'a [u64],
@@ -22,7 +24,8 @@ pub struct Frame {
 }
 
 impl<'a> Callchain<'a> {
-    /// Views the words of a callchain, without their count. For tests of code that takes callchains.
+    /// Views the words of a callchain, without their count. For tests of code that takes
+    /// callchains.
     ///
     /// ```
     /// use perf_abi::CallchainContext;
@@ -43,7 +46,8 @@ impl<'a> Callchain<'a> {
         self.words
     }
 
-    /// Returns the addresses, each with its context, without the markers and without a deferred cookie.
+    /// Returns the addresses, each with its context, without the markers and without a deferred
+    /// cookie.
     pub fn frames(&self) -> Frames<'a> {
         Frames { words: self.words, context: None }
     }

@@ -1,3 +1,5 @@
+//! The fields of samples by name.
+
 use core::iter::FusedIterator;
 
 use perf_abi::SampleType;
@@ -13,7 +15,7 @@ use crate::schema::{Word, recorded};
 #[derive(Clone)]
 pub struct SampleFields<'a, L = &'a SampleLayout> {
     sample: Sample<'a, L>,
-    /// Parts that are finished; the head is the first one.
+    /// Number of finished parts. The head is the first part.
     part: usize,
     /// Fields of the part that are finished.
     field: usize,
@@ -24,13 +26,13 @@ pub struct SampleFields<'a, L = &'a SampleLayout> {
 impl<'a, L: Layout> Sample<'a, L> {
     /// Returns all fields of the sample by name, without allocation.
     ///
-    /// Registers and the user stack are more than one field: `user_abi` and `user_regs`; `stack_size`,
-    /// `stack_dyn_size` and `stack`.
+    /// Registers and the user stack are more than one field: `user_abi` and `user_regs`;
+    /// `stack_size`, `stack_dyn_size` and `stack`.
     pub fn fields(&self) -> SampleFields<'a, L> {
         SampleFields { sample: *self, part: 0, field: 0, fixed: FixedFields::default() }
     }
 
-    /// Returns the field at `index` of a part; `None` after the last one.
+    /// Returns the field at `index` of a part; `None` past its end.
     fn field(&self, part: Part, index: usize) -> Option<Field<'a>> {
         let single =
             |name, value: Option<Value<'a>>| value.filter(|_| index == 0).map(|value| Field { name, value });

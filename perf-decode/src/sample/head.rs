@@ -1,3 +1,5 @@
+//! The fixed fields at the start of a sample.
+
 use crate::error::Result;
 use crate::fixed::head_accessors;
 use crate::layout::{Layout, SampleLayout};
@@ -9,7 +11,7 @@ use super::sample_error;
 /// The fixed fields at the start of a sample, after one check of its length.
 ///
 /// For code that needs no other fields. Nothing after the head is read or validated.
-/// [`Sample`](crate::Sample) has the same accessors and those of the other fields.
+/// [`Sample`](crate::Sample) has the same accessors and more.
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};

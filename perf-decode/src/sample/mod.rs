@@ -31,8 +31,8 @@ use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk, walk_few};
 /// overflows.
 ///
 /// Holding one proves that every field of the layout is inside the record. Every accessor is total
-/// and takes constant time. `None` means that the event does not record the field, or that the kernel has
-/// truncated it ([`truncated_field`](Self::truncated_field)).
+/// and takes constant time. `None` means that the event does not record the field, or that the
+/// kernel has truncated it ([`truncated_field`](Self::truncated_field)).
 #[doc(alias = "PERF_RECORD_SAMPLE")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a, L = &'a SampleLayout> {
@@ -91,8 +91,8 @@ impl<'a, L: Layout> Sample<'a, L> {
         word::bytes(self.words.get(end..).unwrap_or(&[]))
     }
 
-    /// Returns whether the record's length fits two readings of its branch stack, with and without an
-    /// optional part. [`branches`](Self::branches) then takes the one that the attr asks for.
+    /// Returns whether the record's length fits two readings of its branch stack, with and without
+    /// an optional part. [`branches`](Self::branches) then follows the attr.
     pub fn has_ambiguous_branches(&self) -> bool {
         let layout = self.layout.sample_layout();
         let end = |branches| match walk::<Malformed>(self.words, layout, branches) {
@@ -107,12 +107,12 @@ impl<'a, L: Layout> Sample<'a, L> {
                 .all(|end| *end >= Some(self.words.len()))
     }
 
-    /// Returns the name of the last field if the kernel has truncated it, which is then absent; `None` for
-    /// nearly all samples.
+    /// Returns the name of the last field if the kernel has truncated it, which is then absent;
+    /// `None` for nearly all samples.
     ///
-    /// Kernels write a word after an empty user stack of a task with registers for which they reserve no
-    /// space. It moves the later fields, so that the last word of the sample is lost (kernel errata). The
-    /// other fields are right.
+    /// Kernels write a word after an empty user stack of a task with registers for which they
+    /// reserve no space. It moves the later fields, so that the last word of the sample is lost
+    /// (kernel errata). The other fields are right.
     pub fn truncated_field(&self) -> Option<&'static str> {
         let layout = self.layout.sample_layout();
         match walk::<Malformed>(self.words, layout, self.offsets.branches()) {
@@ -178,7 +178,7 @@ fn walked(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     }
 }
 
-/// Decides between the two readings of a branch stack: the one that ends with the record, else the
+/// Decides between two readings of a branch stack: the reading that ends with the record, else the
 /// attr's, else the other.
 #[cold]
 #[inline(never)]

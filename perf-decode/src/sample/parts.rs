@@ -66,14 +66,14 @@ impl<'a, L: Layout> Sample<'a, L> {
     }
 
     /// Returns the registers of user space at the entry into the kernel (since Linux 3.7). `None`
-    /// also if the task had none, as kernel threads ([`RegsAbi::NONE`]), so that every register of the
-    /// event's mask is in the result.
+    /// also if the task had none, as kernel threads ([`RegsAbi::NONE`]), so that every register of
+    /// the event's mask is in the result.
     #[inline]
     pub fn regs_user(&self) -> Option<Regs<'a>> {
         self.regs_user_field().filter(Regs::is_recorded)
     }
 
-    /// Returns the field, which is there without registers too.
+    /// Returns the field, which is present even without registers.
     #[inline(always)]
     pub(super) fn regs_user_field(&self) -> Option<Regs<'a>> {
         if !self.has(SampleType::REGS_USER) {
@@ -83,8 +83,8 @@ impl<'a, L: Layout> Sample<'a, L> {
         Some(Regs::validated(words, self.layout.sample_layout().regs_user()))
     }
 
-    /// Returns the user stack from the stack pointer upwards (since Linux 3.7). Without bytes if the
-    /// task had none.
+    /// Returns the user stack from the stack pointer upwards (since Linux 3.7). Without bytes if
+    /// the task had none.
     #[inline]
     pub fn stack_user(&self) -> Option<UserStack<'a>> {
         if !self.has(SampleType::STACK_USER) {
@@ -104,7 +104,7 @@ impl<'a, L: Layout> Sample<'a, L> {
         self.regs_intr_field().filter(Regs::is_recorded)
     }
 
-    /// Returns the field, which is there without registers too.
+    /// Returns the field, which is present even without registers.
     #[inline(always)]
     pub(super) fn regs_intr_field(&self) -> Option<Regs<'a>> {
         if !self.has(SampleType::REGS_INTR) {

@@ -1,3 +1,5 @@
+//! Registers of samples.
+
 use perf_abi::regs::RegsAbi;
 
 /// Registers of a sample: as many words as the event's mask has bits, or none.
@@ -37,8 +39,7 @@ impl<'a> Regs<'a> {
         Self::from_words(words, mask).unwrap_or(Self { abi: RegsAbi::NONE, mask: 0, values: &[] })
     }
 
-    /// Returns whether the task was a 32-bit or a 64-bit one; [`RegsAbi::NONE`] if there are no
-    /// registers.
+    /// Returns whether the task was 32-bit or 64-bit; [`RegsAbi::NONE`] without registers.
     #[inline]
     pub fn abi(&self) -> RegsAbi {
         self.abi

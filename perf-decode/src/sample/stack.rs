@@ -1,3 +1,5 @@
+//! Copies of user stacks.
+
 use crate::word;
 
 /// A copy of the user stack.

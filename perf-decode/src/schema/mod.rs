@@ -1,9 +1,10 @@
 //! The fields of records as plain data.
 //!
-//! [`BODIES`] has one row for each record kind but samples. [`HEAD`], [`MEM`] and [`ADDR`] have one for each word of
-//! fixed size in a sample, and [`TRAILER`] for those after the body of other records. The decoder's check of the
-//! length, [`Record::fields`](crate::Record::fields), printing and the swapping of byte orders follow from
-//! these tables, and the accessors of the views are compared with them at compile time.
+//! [`BODIES`] has one row for each record kind but samples. [`HEAD`], [`MEM`] and [`ADDR`] have one
+//! for each word of fixed size in a sample, and [`TRAILER`] for those after the body of other
+//! records. The decoder's check of the length, [`Record::fields`](crate::Record::fields), printing
+//! and the swapping of byte orders follow from these tables, and the accessors of the views are
+//! compared with them at compile time.
 //!
 //! ```
 //! use perf_abi::RecordType;
@@ -27,13 +28,14 @@ pub use words::{Word, recorded};
 /// Fields in the order of their bytes, by the name that the kernel's header or the perf tool gives
 /// them.
 ///
-/// There are no gaps between them, and only the last one can be of variable size.
+/// Fields are contiguous, and only the last one can be of variable size.
 pub type Fields = &'static [(&'static str, FieldType)];
 
 /// The words of fixed size at the start of a sample, in order.
 pub const HEAD: &[Word] = &words::HEAD;
 
-/// The words of fixed size between the user stack and the interrupt registers of a sample, in order.
+/// The words of fixed size between the user stack and the interrupt registers of a sample, in
+/// order.
 pub const MEM: &[Word] = &words::MEM;
 
 /// The words of fixed size between the interrupt registers and the AUX data of a sample, in order.
@@ -60,7 +62,8 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrailerPosition {
-    /// In the last words of the record. Words between body and trailer are fields of a newer kernel.
+    /// In the last words of the record. Words between body and trailer are fields of a newer
+    /// kernel.
     AtEnd,
     /// After the body. When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or
     /// `TEXT_POKE`, kernels before 7.3 make each copy longer than the one before by a trailer that
@@ -68,7 +71,7 @@ pub enum TrailerPosition {
     AfterBody,
 }
 
-/// The width of a field and what it holds.
+/// The width of a field and the meaning of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
@@ -115,8 +118,8 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// Returns the length in bytes. For a field of variable size it is the length of the count before
-    /// the elements, if there is one.
+    /// Returns the length in bytes. For a field of variable size it is the length of the count
+    /// before the elements, if there is one.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -162,11 +165,12 @@ impl Body {
         if kind.0 <= RecordType::LAST.0 { BODIES_BY_KIND[kind.0 as usize] } else { None }
     }
 
-    /// Returns the fields of a record with these misc bits. [`Misc::MMAP_BUILD_ID`] is `asked` of an event that asked for
-    /// build ids ([`AttrFlags::BUILD_ID`](perf_abi::AttrFlags::BUILD_ID)), no bit of another one.
+    /// Returns the fields of a record with these misc bits. [`Misc::MMAP_BUILD_ID`] is `asked` of
+    /// an event that requested build ids ([`AttrFlags::BUILD_ID`](perf_abi::AttrFlags::BUILD_ID)),
+    /// and empty for other events.
     ///
-    /// Kernels before 7.3 also set that bit on records with inodes, of events that did
-    /// not ask for build ids, if another event of the CPU did.
+    /// Kernels before 7.3 also set that bit on records with inodes, of events that did not request
+    /// build ids, if another event of the CPU did.
     #[inline]
     #[must_use]
     pub const fn fields_of(&self, misc: Misc, asked: Misc) -> Fields {
@@ -176,8 +180,8 @@ impl Body {
         }
     }
 
-    /// Returns the number of words of the header and of the part of the body that has the same size in
-    /// all records.
+    /// Returns the number of words of the header and of the part of the body that has the same size
+    /// in all records.
     pub(crate) const fn fixed_words(&self) -> usize {
         word::words_for(fixed_end(self.fields, HEADER))
     }
@@ -240,14 +244,15 @@ impl Body {
     }
 }
 
-/// Returns whether an MMAP2 record with these misc bits names its file by a build id: see [`Body::fields_of`] for `asked`.
+/// Returns whether an MMAP2 record with these misc bits names its file by a build id: see
+/// [`Body::fields_of`] for `asked`.
 #[inline(always)]
 pub(crate) const fn has_build_id(misc: Misc, asked: Misc) -> bool {
     misc.intersects(asked)
 }
 
-/// Returns the offset after the last field, without the elements of a field of variable size. The first one is at
-/// `end`.
+/// Returns the offset after the last field, without the elements of a field of variable size. The
+/// first one is at `end`.
 const fn fixed_end(mut fields: Fields, mut end: usize) -> usize {
     while let [(_, field), rest @ ..] = fields {
         end += field.size();
@@ -256,7 +261,8 @@ const fn fixed_end(mut fields: Fields, mut end: usize) -> usize {
     end
 }
 
-/// Returns the offset and the type of the field of an accessor. The first field is `at` this offset.
+/// Returns the offset and the type of the field of an accessor. The first field is `at` this
+/// offset.
 pub(crate) const fn find(mut fields: Fields, mut at: usize, accessor: &str) -> Option<(usize, FieldType)> {
     while let [(name, field), rest @ ..] = fields {
         if is_accessor_of(accessor, name) {
@@ -268,8 +274,8 @@ pub(crate) const fn find(mut fields: Fields, mut at: usize, accessor: &str) -> O
     None
 }
 
-/// Returns whether an accessor has the name of a field. That of a `time` in the body is `own_time`,
-/// because `time` returns the one in the trailer.
+/// Returns whether an accessor has the name of a field. A `time` in the body has the accessor
+/// `own_time`, because `time` returns the time in the trailer.
 pub(crate) const fn is_accessor_of(accessor: &str, field: &str) -> bool {
     equal(accessor, field) || equal(field, "time") && equal(accessor, "own_time")
 }

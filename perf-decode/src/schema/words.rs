@@ -59,8 +59,8 @@ pub(crate) const TRAILER: [Word; 6] = [
     word(SampleType::IDENTIFIER, &[("identifier", U64)]),
 ];
 
-// The words after the variable parts are found by decoding, so that code that swaps the byte order does not know which
-// of them are halves.
+// The words after the variable parts are found by decoding, so that code that swaps the byte order
+// does not know which of them are halves.
 const _: () = {
     check_sizes(&HEAD, 2);
     check_sizes(&MEM, 1);
@@ -89,7 +89,8 @@ impl Word {
     }
 }
 
-/// Returns the rows of a table whose words are in the records of an event with this `sample_type`, in order.
+/// Returns the rows of a table whose words are in the records of an event with this `sample_type`,
+/// in order.
 pub fn recorded(table: &[Word], sample_type: SampleType) -> impl Iterator<Item = &Word> {
     table.iter().filter(move |row| row.bit.intersects(sample_type))
 }
@@ -104,8 +105,7 @@ pub(crate) const fn all<const N: usize>(order: &[Word; N]) -> SampleType {
     bits
 }
 
-/// Returns the word indices of the words of `order` that are in `wanted`, the first one at
-/// `start`.
+/// Returns the word indices of the `wanted` words of `order`, the first one at `start`.
 pub(crate) const fn word_indices<const N: usize>(
     order: &[Word; N],
     wanted: SampleType,

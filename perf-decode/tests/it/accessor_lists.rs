@@ -1,5 +1,5 @@
-//! The lists of `checks/accessors.rs`, by which the fuzz targets and the proof that nothing panics reach
-//! every view.
+//! The lists of `checks/accessors.rs`, by which the fuzz targets and the proof that nothing panics
+//! reach every view.
 
 #[macro_use]
 #[path = "../../../checks/accessors.rs"]

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 /// One call.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Adds a source; one with a number that is there already is left out.
+    /// Adds a source, unless its number is already in use.
     Insert(usize, u64),
     /// Replaces the first source's time, or removes it.
     Advance(Option<u64>),

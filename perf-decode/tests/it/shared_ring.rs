@@ -53,7 +53,7 @@ proptest! {
         kind in prop_oneof![Just(RecordType::BPF_EVENT), Just(RecordType::TEXT_POKE)],
     ) {
         let written: Vec<_> = written.iter().map(|index| index.get(&events)).collect();
-        // An empty body, and one trailer after the other, the first one the record's own.
+        // An empty body and several trailers. The first one is the record's own.
         let record = RecordBuilder::new(kind, Misc::empty()).words(&[1, 0]);
         let trailers = written.iter().fold(record, |record, (id, attr)| {
             let values = SampleIdValues { identifier: *id, id: *id, time: 5, ..SampleIdValues::default() };

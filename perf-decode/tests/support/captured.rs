@@ -36,8 +36,8 @@ fn in_ring(name: &str) -> Vec<Captured> {
     found
 }
 
-/// Returns the records of a file that `perf-file`, whose tests compare it with the oracle, reads. It is
-/// built without the feature `zstd`, which needs a C compiler for the target.
+/// Returns the records of a file that `perf-file`, whose tests compare it with the oracle, reads.
+/// It is built without the feature `zstd`, which needs a C compiler for the target.
 fn in_file(name: &str) -> Vec<Captured> {
     let file = data::bytes(&format!("{name}.data"));
     let mut reader = Reader::from_bytes(&file).expect(name);

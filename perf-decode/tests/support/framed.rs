@@ -28,11 +28,11 @@ pub(crate) struct Framed<'a> {
     pub(crate) records: Vec<(u64, RawRecord<'a>)>,
     /// Bytes from the first record to the end of the last.
     pub(crate) len: u64,
-    /// Bytes that are left of the record after the last one.
+    /// Remaining bytes after the last complete record.
     pub(crate) cut: u64,
 }
 
-/// Frames the records, all of which must be sound.
+/// Frames the records, which must all be well-formed.
 pub(crate) fn framed<'a>(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Framed<'a> {
     let Snapshot { head, tail, ref data, .. } = *snapshot;
     let size = snapshot.size as u64;

@@ -1,5 +1,5 @@
-//! The accessors that are written by hand, bodies with a length in them, and the printed forms. The other
-//! accessors are compared with the rows at compile time, and the rows with the naive decoder.
+//! The accessors that are written by hand, bodies with a length in them, and the printed forms. The
+//! other accessors are compared with the rows at compile time, and the rows with the naive decoder.
 
 use super::*;
 

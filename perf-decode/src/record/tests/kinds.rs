@@ -4,7 +4,7 @@ use super::*;
 use crate::schema::{Body, FieldType, TrailerPosition};
 use crate::testing::{reference, to_reference};
 
-/// Returns whether the trailer is right after the body: kernels write copies of it that are too long.
+/// Returns whether the trailer directly follows the body. Kernels write overlong copies of it.
 fn is_overlong(kind: RecordType) -> bool {
     Body::of(kind).unwrap().trailer == TrailerPosition::AfterBody
 }
@@ -122,7 +122,7 @@ fn only_kinds_that_count_need_more_than_the_first_check() {
 
 #[test]
 fn last_word_of_a_body_without_a_name_is_not_looked_at() {
-    // With and without a NUL, in the byte whose bit means that there is no name and in others.
+    // With and without a NUL, in the byte whose bit means a missing name and in others.
     for last in [0, 1, u64::MAX, u64::MAX >> 8, u64::MAX << 8] {
         let words = finish(body(RecordType::LOST).words(&[1, last]));
         assert!(raw(&words).passes_fast_check(&LAYOUT), "{last:#x}");

@@ -1,3 +1,5 @@
+//! Views of side-band records.
+
 use std::string::ToString;
 use std::vec::Vec;
 

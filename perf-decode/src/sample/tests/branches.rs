@@ -5,7 +5,7 @@ use super::*;
 const BRANCH: [u64; 3] = [0x10, 0x20, 1];
 
 fn branch_event(kind: BranchSampleType) -> Attr {
-    // Not the setter: it takes an empty set for no branch stack.
+    // Not by the setter, which takes an empty set as no branch stack.
     event(SampleType::BRANCH_STACK | SampleType::DATA_SRC).with(|attr| attr.branch_sample_type = kind)
 }
 

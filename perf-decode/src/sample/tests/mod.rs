@@ -1,3 +1,5 @@
+//! Views of samples.
+
 use std::string::ToString;
 use std::vec::Vec;
 

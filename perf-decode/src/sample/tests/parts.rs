@@ -134,7 +134,8 @@ fn after_stack(wanted: SampleType) -> (Attr, SampleBuilder) {
     (attr, sample)
 }
 
-/// Writes the extra word into a sample as the kernel does: after the size of the stack, without space for it.
+/// Writes the extra word into a sample as the kernel does: after the size of the stack, without
+/// space for it.
 fn with_extra_word(sample: SampleBuilder) -> Vec<u64> {
     let mut words = sample.finish();
     assert_eq!(words[1..4], [2, 7, 0]); // abi, register, size
@@ -203,7 +204,7 @@ fn extra_word_costs_nothing_where_the_stack_is_last() {
     let (attr, sample) = after_stack(SampleType::empty());
     let words = sample.finish();
     for words in [words.clone(), grow(words, 0)] {
-        // The name of the register is that of the architecture.
+        // Registers have the names of the architecture.
         let fields = fields(&words, &attr).unwrap();
         assert!(fields[1].starts_with("user_regs=[") && fields[1].ends_with("=0x7]"), "{fields:?}");
         assert_eq!([&fields[0], &fields[2]], ["user_abi=2", "stack_size=0"]);
@@ -223,7 +224,7 @@ fn other_word_after_an_empty_stack_is_the_next_field() {
         })
     };
     assert_eq!(sample(2, 3), Ok((Some(3), None)));
-    // Without registers there is no stack to copy, and no extra word.
+    // Without registers the kernel copies no stack and adds no extra word.
     assert_eq!(sample(0, 0), Ok((Some(0), None)));
     let words = SampleBuilder::new(&attr).regs_user(0, &[]).finish();
     let refused = fields(&truncate(words, 1), &attr);

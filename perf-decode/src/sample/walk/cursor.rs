@@ -1,3 +1,5 @@
+//! A position in the words of a sample.
+
 use core::marker::PhantomData;
 
 use perf_abi::SampleType;
@@ -14,7 +16,8 @@ use crate::word;
 pub(super) struct Cursor<'a, E> {
     words: &'a [u64],
     at: usize,
-    /// Words after the end that belong to the sample: 1 after an empty stack with the kernel's extra word.
+    /// Words after the end that belong to the sample: 1 after an empty stack with the kernel's
+    /// extra word.
     lost: usize,
     error: PhantomData<E>,
 }
@@ -36,7 +39,8 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         (self.words.len() + self.lost - self.at) as u64
     }
 
-    /// Returns a count, a size or an ABI. One that is the lost word has nothing after it, so it is 0.
+    /// Returns a count, a size or an ABI. One that is the lost word has nothing after it, so it is
+    /// 0.
     #[inline(always)]
     fn word(&mut self, field: &'static str) -> Result<u64, E> {
         let word = match self.words.get(self.at) {
@@ -134,7 +138,7 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         match self.word("stack_user")? {
             0 if user_regs && self.words.get(self.at) == Some(&0) => {
                 self.at += 1;
-                // Of a sample that ends with the stack, the extra word itself.
+                // If the sample ends with the stack, the extra word itself is lost.
                 self.lost = usize::from(!is_last);
                 Ok(())
             }

@@ -1,3 +1,5 @@
+//! Errors of walks over malformed samples.
+
 use perf_abi::{RecordType, SampleType};
 
 use crate::error::Error;

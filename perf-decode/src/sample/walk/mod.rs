@@ -17,15 +17,15 @@ pub(crate) use offsets::SampleOffsets;
 /// The reading of a branch stack's optional words, because the record's length can fit two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BranchLayout {
-    /// As the attr asks.
+    /// The layout that the attr requests.
     Attr,
-    /// The opposite: an empty stack without hardware index, counters that another event of the group
-    /// asked for.
+    /// The opposite: an empty stack without hardware index, counters that another event of the
+    /// group asked for.
     Opposite,
 }
 
-/// Walks the variable parts in the kernel's order. Returns their offsets and the word index after the
-/// last field. It is one more than the record has if the kernel lost the last word.
+/// Walks the variable parts in the kernel's order. Returns their offsets and the word index after
+/// the last field. It is one more than the record has if the kernel lost the last word.
 #[inline(always)]
 pub(crate) fn walk<E: WalkError>(
     words: &[u64],
@@ -66,7 +66,8 @@ pub(crate) fn walk<E: WalkError>(
     Ok((offsets, cursor.at()))
 }
 
-/// Walks the parts of a layout that has just these, as [`walk`] does. The record is longer than the head.
+/// Walks the parts of a layout that has just these, as [`walk`] does. The record is longer than the
+/// head.
 #[inline(always)]
 pub(crate) fn walk_few(words: &[u64], layout: &SampleLayout, parts: Parts) -> Option<SampleOffsets> {
     let start = usize::from(layout.head_words);

@@ -1,3 +1,5 @@
+//! Offsets of the variable parts of a sample.
+
 use super::BranchLayout;
 
 /// The offsets of one sample's variable parts: four word indices in one word.
@@ -18,8 +20,8 @@ impl SampleOffsets {
     /// The offsets of a sample without variable parts.
     pub(crate) const NONE: Self = Self(0);
 
-    /// Returns the offsets of a sample whose parts are all empty: each is the end of the head, except for the
-    /// parts after the user stack, which only some layouts have.
+    /// Returns the offsets of a sample whose parts are all empty: each is the end of the head,
+    /// except for the parts after the user stack, which only some layouts have.
     #[inline(always)]
     pub(super) fn new(head_words: u16, branches: BranchLayout) -> Self {
         let opposite = if branches == BranchLayout::Opposite { OPPOSITE } else { 0 };
@@ -31,7 +33,8 @@ impl SampleOffsets {
         Self(header)
     }
 
-    /// Adds the words of the counts. A record has at most 8191 words, so no offset carries into the next.
+    /// Adds the words of the counts. A record has at most 8191 words, so no offset carries into the
+    /// next.
     #[inline(always)]
     pub(super) fn add_read(&mut self, words: usize) {
         self.0 += words as u64 * FROM_READ;

@@ -106,7 +106,7 @@ impl RecordBuilder {
     }
 }
 
-/// Returns bytes in memory order as words, the last one filled with zeros.
+/// Returns bytes in memory order as words, padded with zeros.
 pub(super) fn words_of(bytes: &[u8]) -> Vec<u64> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];

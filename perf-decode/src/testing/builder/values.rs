@@ -6,7 +6,7 @@ use perf_abi::ReadFormat;
 /// The count of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadValue {
-    /// The count.
+    /// The unscaled count.
     pub value: u64,
     /// Id of the event, with `PERF_FORMAT_ID`.
     pub id: u64,

@@ -54,8 +54,8 @@ impl<'a> Cursor<'a> {
         (0..len / 8).map(|_| bytes.u64(field)).collect()
     }
 
-    /// As [`words`](Self::words); if the file ends before, returns the words that are present and the
-    /// error.
+    /// Reads [`words`](Self::words); if the file ends early, returns the words that are present and
+    /// the error.
     pub(super) fn words_present(&mut self, len: usize, field: &'static str) -> (Vec<u64>, Result<(), Error>) {
         let end = self.clone().take(len, field).map(drop);
         let present = len.min(self.rest.len()) / 8 * 8;

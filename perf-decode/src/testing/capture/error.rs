@@ -1,3 +1,5 @@
+//! Why a file is not a capture.
+
 use core::fmt;
 
 /// Why a file is not a capture, or not a whole one.

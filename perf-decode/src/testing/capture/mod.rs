@@ -42,7 +42,8 @@ pub enum Mode {
     Forward,
     /// `write_backward`: a snapshot holds the records from head upwards, the newest first.
     Backward,
-    /// Forward without a reader: once the ring has wrapped, the start of its first record is unknown.
+    /// Forward without a reader: once the ring has wrapped, the start of its first record is
+    /// unknown.
     Overwritten,
 }
 
@@ -76,7 +77,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Returns the final count, of a group that of its leader; `None` if none could be read.
+    /// Returns the final count, in a group the leader's; `None` if none could be read.
     pub fn count(&self) -> Option<u64> {
         let counts = ReadValues::parse(&self.counts, self.attr.read_format).ok()?;
         counts.iter().next().map(|count| count.value)
@@ -92,7 +93,7 @@ pub struct Snapshot {
     pub tail: u64,
     /// Length of the data area in bytes.
     pub size: usize,
-    /// The data area, or the start of it if the file ends in it.
+    /// The data area, or its start if the file ends inside.
     pub data: Vec<u64>,
 }
 

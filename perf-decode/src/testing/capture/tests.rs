@@ -61,7 +61,7 @@ fn damaged_byte_does_not_panic() {
     for at in 0..file.len() {
         let mut damaged = file.clone();
         damaged[at] ^= 0xff;
-        // A damaged value is read as another one; a damaged length is an error, not a panic.
+        // A damaged value yields a different value; a damaged length is an error, not a panic.
         let _ = Capture::parse(&damaged);
     }
 }
@@ -83,7 +83,7 @@ fn other_magic_or_version_is_refused() {
     assert_eq!(Capture::parse(&file).unwrap_err(), Error::Magic);
 }
 
-/// Returns the file with more bytes after those of its attr.
+/// Returns the file with `more` bytes at the end of its attr.
 fn with_longer_attr(more: &[u8]) -> Vec<u8> {
     let mut file = small();
     file[64..68].copy_from_slice(&(136 + more.len() as u32).to_le_bytes());

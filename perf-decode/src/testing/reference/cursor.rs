@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
         self.has_read_lost_word
     }
 
-    /// Decodes a field by `read`, and keeps nothing of it if the record lacks its end.
+    /// Decodes a field by `read`, and discards it if the record lacks its end.
     pub(super) fn whole(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<(), Refusal>,
@@ -80,8 +80,8 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes what remains as the start of `length` bytes of which the record lacks the last 8. Returns
-    /// whether that is so.
+    /// Takes the rest as the start of `length` bytes whose last 8 the record lacks. Returns whether
+    /// that is the case.
     fn takes_lost_word(&mut self, length: usize) -> bool {
         let takes = self.lacks_word && length == self.rest.len() + 8;
         if takes {

@@ -8,7 +8,7 @@ use super::parts::read_values;
 use super::sample::known;
 use super::{Fields, Refusal, Value};
 
-/// Decodes a record. Returns the fields of the body, those of the trailer, and the number of
+/// Decodes a record. Returns the fields of the body, the fields of the trailer, and the number of
 /// trailing bytes.
 pub(super) fn decode(
     kind: RecordType,
@@ -181,7 +181,8 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
     }
 }
 
-/// Decodes a build id: a length byte, three zero bytes, and 20 bytes of which `length` are the id.
+/// Decodes a build id: a length byte, three zero bytes, and 20 bytes that start with `length` bytes
+/// of id.
 fn build_id(c: &mut Cursor<'_>) -> Result<(), Refusal> {
     let length = c.read_u8("build_id")?;
     c.take("build_id", 3, 1)?;

@@ -105,8 +105,8 @@ pub(super) fn registers(
 pub(super) fn stack(c: &mut Cursor<'_>, has_registers: bool) -> Result<(), Refusal> {
     let size = c.u64("stack_size")?;
     if size == 0 {
-        // Kernels write a `dyn_size` of 0 after a size of 0 if the task has user registers, and reserve
-        // no space for it.
+        // Kernels write a `dyn_size` of 0 after a size of 0 if the task has user registers, and
+        // reserve no space for it.
         if has_registers && c.remaining().starts_with(&[0; 8]) {
             c.read_u64("stack_dyn_size")?;
             c.lose_last_word();

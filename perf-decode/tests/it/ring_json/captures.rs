@@ -54,7 +54,8 @@ fn compare_records(ring: &str, bytes: &[u8], oracle: &Json, compared: &mut Compa
     assert_eq!(found.next(), None, "{ring}");
 }
 
-/// Compares the shortcuts with the decoder, and the truncated records and the counts with the oracle.
+/// Compares the shortcuts with the decoder, and the truncated records and the counts with the
+/// oracle.
 fn compare(ring: &str, file: &Capture, oracle: &Json, compared: &mut Compared) {
     let snapshots = oracle["snapshots"].as_array().expect(ring);
     assert_eq!(file.snapshots.len(), snapshots.len(), "{ring}");

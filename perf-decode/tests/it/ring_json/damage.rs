@@ -41,8 +41,8 @@ fn damaged(file: &[u8], count: usize, error: &str) {
     assert!(run.error().contains(error) && run.lines.len() == count, "{run:?}");
 }
 
-/// Truncates a file at each of `lengths`. Each output must be a prefix of the complete one, and not shorter than that
-/// of a shorter file.
+/// Truncates a file at each of `lengths`. Each output must be a prefix of the complete one, and not
+/// shorter than the dump of a shorter file.
 fn truncate(name: &str, file: &[u8], lengths: impl Iterator<Item = usize>) {
     let whole = dump(file);
     assert!(whole.is_clean(), "{name}: {whole:?}");

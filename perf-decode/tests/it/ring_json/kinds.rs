@@ -1,4 +1,4 @@
-//! Every kind of side-band record, beside its expected JSON.
+//! Every kind of side-band record, compared with its expected JSON.
 
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};

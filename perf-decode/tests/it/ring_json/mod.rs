@@ -1,5 +1,5 @@
-//! The example `ring_json` on captured, built and damaged rings: the JSON of every kind of record and of every field
-//! of samples, as `docs/dump-json.md` describes it.
+//! The example `ring_json` on captured, built and damaged rings: the JSON of every kind of record
+//! and of every field of samples, as `docs/dump-json.md` describes it.
 
 #![cfg(target_endian = "little")]
 #![allow(

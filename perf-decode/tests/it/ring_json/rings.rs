@@ -112,7 +112,7 @@ fn backward_ring_is_newest_first_without_the_truncated_record() {
     assert!(expected.iter().any(|(_, [.., wraps])| *wraps == true));
 }
 
-/// Checks the dump of a ring with records of two events, one of them followed by `trailing` words.
+/// Checks the dump of a ring with records of two events. `trailing` words follow one of them.
 fn shared(events: &[Attr; 2], trailing: &[u64]) {
     let ids = [5_000_000_001, 7];
     let record = |index: usize, attr: &Attr| {

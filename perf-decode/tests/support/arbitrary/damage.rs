@@ -18,7 +18,7 @@ fn plausible_word() -> impl Strategy<Value = u64> {
     prop_oneof![
         3 => 0..4_u64,
         1 => 0..80_u64,
-        // Sizes in bytes; those of RAW follow half a word.
+        // Sizes in bytes; the size of RAW follows half a word.
         2 => (0..12_u64).prop_map(|words| words * 8),
         1 => (0..12_u64).prop_map(|words| words * 8 + 4),
         1 => any::<u64>(),

@@ -28,7 +28,7 @@ pub(crate) fn position() -> impl Strategy<Value = u64> {
     prop_oneof![0..64_u64, any::<u64>(), u64::MAX - 500..=u64::MAX].prop_map(|position| position & !7)
 }
 
-/// The data area of a ring with words that are no record, or only look like one.
+/// The data area of a ring with words that are not records, or only look like one.
 pub(crate) fn random_ring() -> impl Strategy<Value = Vec<u64>> {
     let len = prop_oneof![9 => (0..8_u32).prop_map(|power| 1 << power), 1 => 0..40_usize];
     len.prop_flat_map(|len| vec(perhaps_a_header(), len))

@@ -42,7 +42,7 @@ pub(crate) fn attr() -> impl Strategy<Value = Attr> {
         })
 }
 
-/// As [`attr`], without unknown bits.
+/// Generates the attrs of [`attr`] without unknown bits.
 pub(crate) fn known_attr() -> impl Strategy<Value = Attr> {
     attr().prop_map(|mut attr| {
         attr.sample_type = attr.sample_type.intersection(SampleType::KNOWN);
@@ -98,7 +98,7 @@ fn trailing() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![4 => Just(Vec::new()), 1 => words()]
 }
 
-/// A few words.
+/// Up to a few words.
 fn words() -> impl Strategy<Value = Vec<u64>> {
     vec(any::<u64>(), 0..6)
 }

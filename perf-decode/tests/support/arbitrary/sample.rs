@@ -20,7 +20,8 @@ const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 #[derive(Debug)]
 pub(crate) struct ShiftedEnd {
     pub(crate) attr: Attr,
-    /// With the second word of the stack, so that all fields after it are shifted and the last word is lost.
+    /// With the second word of the stack, so that all fields after it are shifted and the last word
+    /// is lost.
     pub(crate) words: Vec<u64>,
     /// The sample with the last word, and with a stack of one word.
     pub(crate) whole: Vec<u64>,

@@ -9,8 +9,8 @@ use super::{ReadValues, RecordBuilder, words_of};
 use crate::schema::{ADDR, HEAD, MEM, Word};
 
 /// A SAMPLE under construction. Fields are set in any order; [`finish`](Self::finish) writes
-/// exactly those of the attr's `sample_type`, in the kernel's order. A field that was not set is 0
-/// or empty; a field that the attr does not ask for is left out.
+/// exactly the fields of the attr's `sample_type`, in the kernel's order. A field that was not set
+/// is 0 or empty; a field that the attr does not request is left out.
 ///
 /// ```
 /// use perf_abi::{Attr, EventType, SampleType};
@@ -49,8 +49,7 @@ impl SampleBuilder {
             read: ReadValues::default(),
             callchain: Vec::new(),
             raw: Vec::new(),
-            // The kernel writes only a count of 0 if there is no branch stack, whatever the attr
-            // asks for.
+            // Without a branch stack, the kernel writes only a count of 0, regardless of the attr.
             branches: alloc::vec![0],
             regs_user: alloc::vec![0],
             stack_user: Vec::new(),
@@ -66,7 +65,8 @@ impl SampleBuilder {
         Self { misc, ..self }
     }
 
-    /// Sets the word of fixed size that these bits of `sample_type` record, as [`schema`](crate::schema) has them.
+    /// Sets the word of fixed size that these bits of `sample_type` record, as
+    /// [`schema`](crate::schema) has them.
     pub fn word(mut self, bit: SampleType, word: u64) -> Self {
         self.words.insert(bit.bits(), word);
         self
@@ -189,8 +189,8 @@ impl SampleBuilder {
         Self { regs_intr: registers(abi, values, self.attr.sample_regs_intr), ..self }
     }
 
-    /// Sets the user stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid.
-    /// An empty one has no `dyn_size`.
+    /// Sets the user stack, filled with 0 to a multiple of 8, with `dyn_size` valid bytes. An empty
+    /// stack lacks `dyn_size`.
     pub fn stack_user(self, bytes: &[u8], dyn_size: u64) -> Self {
         Self { stack_user: bytes.to_vec(), dyn_size, ..self }
     }

@@ -1,4 +1,4 @@
-//! Branch stacks: the exact reading first, then that of the attr, then the other.
+//! Branch stacks: the exact reading first, then the attr's, then the other.
 
 use super::*;
 const HW_INDEX: BranchSampleType = BranchSampleType::HW_INDEX;

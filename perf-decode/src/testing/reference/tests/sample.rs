@@ -5,7 +5,7 @@ use crate::testing::builder::{ReadValue, ReadValues};
 
 #[test]
 fn fields_have_the_order_of_the_kernel() {
-    // The fields up to Linux 6.19. Those of newer ones have tests against the other decoder.
+    // The fields up to Linux 6.19. Newer ones are tested against the other decoder.
     let fields = SampleType::from_bits_retain(0x1ff_ffff).difference(SampleType::WEIGHT);
     let attr = attr(fields).with_regs_user(0b101).with_regs_intr(2);
     let sample = SampleBuilder::new(&attr)
@@ -196,7 +196,7 @@ fn last_field_after_the_extra_word_of_an_empty_stack_is_absent() {
         (Some(&Value::U64(20)), Some(&Value::U64(21)))
     );
     assert_eq!(tree.field("stack_dyn_size"), None);
-    // There is no extra word without registers: abi, size, weight, data_src
+    // Without registers the extra word is missing: abi, size, weight, data_src
     assert!(decode(&sample(&[0, 0, 20, 21]), &two).is_ok());
     // Nothing remains, so nothing is skipped.
     let last = attr(regs).with_regs_user(1);

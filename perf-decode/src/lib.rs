@@ -52,8 +52,8 @@
 //! # Constant layouts
 //!
 //! Views have a type parameter for their layout, by default `&SampleLayout`. A layout that is known
-//! at compile time is a type that implements [`ConstantLayout`]. The compiler then removes the tests of
-//! fields that the event does not record:
+//! at compile time is a type that implements [`ConstantLayout`]. The compiler then removes the
+//! tests of fields that the event does not record:
 //!
 //! ```
 //! use perf_abi::{Attr, SampleType, Software};
@@ -85,10 +85,12 @@
 //!
 //! # Names
 //!
-//! Views have the names of the kernel's records: [`Read`], [`Fork`], [`Exit`], [`Switch`], [`Lost`]. Beside other imports of these
-//! names, such as `std::io::Read`, name the module instead: `use perf_decode as decode`, then `decode::Read`. A glob import gives way
-//! to any name that is imported or defined by itself. [`Field`] and [`Value`] are a name and a value of [`Record::fields`]. Payloads of
-//! tracepoints have fields and values of their own, in the crate `perf-tracepoint`.
+//! Views have the names of the kernel's records: [`Read`], [`Fork`], [`Exit`], [`Switch`],
+//! [`Lost`]. If a program imports these names from elsewhere, such as `std::io::Read`, it names the
+//! module instead: `use perf_decode as decode`, then `decode::Read`. A glob import gives way to any
+//! name that is imported or defined explicitly. [`Field`] and [`Value`] are a name and a value of
+//! [`Record::fields`]. The crate `perf-tracepoint` has the fields and values of tracepoint
+//! payloads.
 //!
 //! # Byte order
 //!

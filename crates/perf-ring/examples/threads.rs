@@ -18,7 +18,7 @@ use perf_ring::{
     on_each_cpu,
 };
 
-/// A thread with an event of its own.
+/// A thread with its event and samples.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
     /// Samples of 1 ms on a CPU each.

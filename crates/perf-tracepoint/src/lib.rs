@@ -1,4 +1,4 @@
-//! What the payload of a tracepoint means: the fields in the RAW data of a sample, the text that the kernel prints of them,
+//! The meaning of a tracepoint's payload: the fields in the RAW data of a sample, the text that the kernel prints of them,
 //! and the system calls that they trace.
 //!
 //! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs mount, and the perf tool

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::system::own_descriptor;
 
-/// What to do if the last component of a path is a symbolic link.
+/// The treatment of a symbolic link in the last component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Follow,
@@ -29,8 +29,8 @@ pub(crate) fn open(path: &Path, last: LastLink) -> io::Result<(File, Metadata)> 
     open_place(open(PLACE)?, || Ok(open(WITHOUT_WAITING)?))
 }
 
-/// Opens a regular file at a path in the root of a process, such as `/proc/1/root`. Links stay in that root, whatever they
-/// say, as for the process itself.
+/// Opens a regular file at a path in the root of a process, such as `/proc/1/root`. As for the
+/// process itself, symbolic links cannot leave that root.
 pub(crate) fn open_in_root(root: &Path, path: &Path, last: LastLink) -> io::Result<(File, Metadata)> {
     let root = rustix::fs::open(root, PLACE | OFlags::DIRECTORY, Mode::empty())?;
     let open = |flags| {
@@ -59,11 +59,12 @@ impl LastLink {
     }
 }
 
-/// Opens what a descriptor of a path leads to, if that is a regular file. `again` opens the path, for systems without `/proc`.
+/// Opens the regular file that an `O_PATH` descriptor refers to. `again` opens the path, for
+/// systems without `/proc`.
 fn open_place(place: OwnedFd, again: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<(File, Metadata)> {
     let place = File::from(place);
     let expected = regular(&place)?;
-    // The link leads to the file that was looked at, even if another one has its path by now.
+    // The link leads to the file that was checked, even if its path was replaced since.
     match File::open(own_descriptor(&place)) {
         Ok(file) => Ok((file, expected)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -28,7 +28,7 @@ const ZDEBUG_HEADER: u64 = 12;
 )]
 pub(super) struct Headers {
     pub(super) machine: u16,
-    /// 0 if there is none.
+    /// 0 if the file lacks one.
     pub(super) entry_point: u64,
     pub(super) is_64: bool,
     pub(super) endian: Endianness,

@@ -91,8 +91,8 @@ impl PerfMap {
     }
 }
 
-/// Reads the perf map of a process on this machine, with its length in bytes. Returns `None` if
-/// there is none or its length is still `known_len`, and the reason if a map cannot be trusted.
+/// Reads the perf map of a process on this machine, with its length in bytes. Returns `None` if it
+/// is missing or its length is still `known_len`, and the reason if a map cannot be trusted.
 ///
 /// A process in a container writes the map into its own `/tmp`, under the process id in its
 /// namespace. If the process has ended, its user is unknown; then the map is used if its functions

@@ -111,7 +111,7 @@ pub struct NameCounts {
 pub struct NameRequest {
     answer: Option<Receiver<Vec<Result<Symbols, Unnamed>>>>,
     len: usize,
-    /// Tells the thread that the request was dropped, so that it stops the work.
+    /// Its drop signals the thread that the request is no longer wanted.
     _wanted: Arc<()>,
 }
 

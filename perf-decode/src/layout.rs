@@ -70,7 +70,8 @@ pub trait ConstantLayout: Copy {
 
 /// The word indices of the fields in one event's records, made from the event's attr.
 ///
-/// [`SampleLayout::new`] is `const`. For a layout that is known at compile time see [`ConstantLayout`].
+/// [`SampleLayout::new`] is `const`. For a layout that is known at compile time see
+/// [`ConstantLayout`].
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};

@@ -16,7 +16,7 @@
 /// use perf_decode::{Head, Heads};
 /// use std::iter::Peekable;
 ///
-/// /// Calls `consume` with the items of all streams in the order of time.
+/// /// Calls `consume` with the items of all streams in time order.
 /// fn merge<T>(
 ///     streams: &mut [Peekable<impl Iterator<Item = (u64, T)>>],
 ///     mut consume: impl FnMut(u64, T),

@@ -208,8 +208,8 @@ impl ProgramFd {
 
 /// Ids.
 impl Link {
-    /// `bpf(BPF_LINK_GET_FD_BY_ID)`—Opens the link with this id, or returns `None` if there is no such
-    /// link. Since Linux 5.8; needs `CAP_SYS_ADMIN`.
+    /// `bpf(BPF_LINK_GET_FD_BY_ID)`—Opens the link with this id, or returns `None` if there is no
+    /// such link. Since Linux 5.8; needs `CAP_SYS_ADMIN`.
     #[doc(alias = "BPF_LINK_GET_FD_BY_ID")]
     pub fn open_id(id: u32) -> Result<Option<Self>, Error> {
         open_id(ObjectKind::Link, id)?.map(Self::from_fd).transpose()

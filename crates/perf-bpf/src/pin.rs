@@ -139,8 +139,8 @@ impl ProgramFd {
 
 /// Pins.
 impl Link {
-    /// `bpf(BPF_OBJ_PIN)`—Pins the link to a new path on a bpf file system, so that the program stays
-    /// attached when the process exits. Since Linux 5.7; links to perf events since 5.15.
+    /// `bpf(BPF_OBJ_PIN)`—Pins the link to a new path on a bpf file system, so that the program
+    /// stays attached when the process exits. Since Linux 5.7; links to perf events since 5.15.
     #[doc(alias = "BPF_OBJ_PIN")]
     pub fn pin(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         pin(self.as_fd(), path.as_ref())
@@ -197,9 +197,10 @@ impl<'p> PinPath<'p> {
         }
     }
 
-    /// Removes the pin that a process has left which was killed while it replaced the pin at the path: it
-    /// would keep a map in the kernel until the next replacement. Does nothing if another process has the
-    /// lock, and so may be replacing the pin now, or if the directory cannot be written.
+    /// Removes the pin that a process has left which was killed while it replaced the pin at the
+    /// path: it would keep a map in the kernel until the next replacement. Does nothing if another
+    /// process has the lock, and so may be replacing the pin now, or if the directory cannot be
+    /// written.
     pub(crate) fn clean(path: &'p Path) {
         let Ok(this) = Self::open_with(path, OFlags::RDONLY) else { return };
         let is_there =
@@ -215,8 +216,8 @@ impl<'p> PinPath<'p> {
         let _ = self.unlink_name(&self.temporary()); // `replace` returns the error if it needs the name
     }
 
-    /// Returns the name of an object from its pin to its move to the path, which only the holder of the
-    /// lock uses.
+    /// Returns the name of an object from its pin to its move to the path, which only the holder of
+    /// the lock uses.
     fn temporary(&self) -> OsString {
         let mut name = OsString::from(self.name);
         name.push("_perf_bpf_new");

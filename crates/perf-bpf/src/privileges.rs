@@ -6,8 +6,8 @@ use perf_ring::Errno;
 use perf_ring::abi::bpf::BpfCmd;
 use perf_session::{Capability, Privileges, System};
 
-/// The settings that decide whether the calling thread may use `bpf(2)`: its capabilities, and the sysctl
-/// for threads without them.
+/// The settings that decide whether the calling thread may use `bpf(2)`: its capabilities, and the
+/// sysctl for threads without them.
 #[derive(Clone, Debug)]
 pub struct BpfPrivileges {
     thread: Privileges,
@@ -37,21 +37,22 @@ impl BpfPrivileges {
         &self.thread
     }
 
-    /// Returns `kernel.unprivileged_bpf_disabled`: 0 permits some maps and programs to all users, 1 and 2
-    /// do not, and 1 stays until the next boot. `None` if it cannot be read. Since Linux 4.4.
+    /// Returns `kernel.unprivileged_bpf_disabled`: 0 permits some maps and programs to all users, 1
+    /// and 2 do not, and 1 stays until the next boot. `None` if it cannot be read. Since
+    /// Linux 4.4.
     #[doc(alias = "kernel.unprivileged_bpf_disabled")]
     pub fn unprivileged_bpf_disabled(&self) -> Option<u32> {
         self.unprivileged_bpf_disabled
     }
 
-    /// Returns `true` if the thread may create all types of maps: with `CAP_BPF` (since Linux 5.8) or
-    /// `CAP_SYS_ADMIN`.
+    /// Returns `true` if the thread may create all types of maps: with `CAP_BPF` (since Linux 5.8)
+    /// or `CAP_SYS_ADMIN`.
     pub fn may_use_maps(&self) -> bool {
         self.thread.has(Capability::BPF) || self.thread.has(Capability::SYS_ADMIN)
     }
 
-    /// Returns `true` if the thread may load tracing programs: with `CAP_BPF` and `CAP_PERFMON` (since
-    /// Linux 5.8), or `CAP_SYS_ADMIN`.
+    /// Returns `true` if the thread may load tracing programs: with `CAP_BPF` and `CAP_PERFMON`
+    /// (since Linux 5.8), or `CAP_SYS_ADMIN`.
     pub fn may_load_tracing(&self) -> bool {
         self.may_use_maps() && self.thread.has_perfmon()
     }

@@ -1,4 +1,5 @@
-//! Records a command into `perf.data`, which perfkit and the perf tool read, and tells what was lost.
+//! Records a command into `perf.data`, which perfkit and the perf tool read, and prints
+//! what was lost.
 //!
 //! Usage: `record_command COMMAND [ARGUMENT...]`.
 

@@ -126,9 +126,8 @@
 //!
 //! # Until Ctrl-C
 //!
-//! A tracer of all CPUs that prints each program that is started, in the order of time, and at the
-//! end what it has lost. A handler of signals, here from the crate `signal-hook`, uses a [`Waker`],
-//! which ends the wait:
+//! A tracer of all CPUs that prints each started program in time order, and the losses at the end.
+//! A signal handler, here from the crate `signal-hook`, uses a [`Waker`], which ends the wait:
 //!
 //! ```no_run
 //! use std::thread;

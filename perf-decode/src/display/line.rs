@@ -69,8 +69,8 @@ struct LineDisplay<'r, 'a, L: Layout, F> {
 }
 
 impl<'a, L: Layout> Record<'a, L> {
-    /// Returns a value that prints this record as [`Display`](fmt::Display) does, but each field of the body as
-    /// `field` writes it: for data of which the caller knows the meaning.
+    /// Returns a value that prints this record as [`Display`](fmt::Display) does, but each field of
+    /// the body as `field` writes it: for data of which the caller knows the meaning.
     ///
     /// ```
     /// use perf_abi::{Attr, SampleType, Software};

@@ -1,4 +1,5 @@
-//! The memory layout that the views of all records but samples share, and the macro that defines a view.
+//! The memory layout that the views of all records but samples share, and the macro that defines a
+//! view.
 
 use perf_abi::{Header, Misc, NamespaceLink, RecordType};
 
@@ -329,8 +330,8 @@ macro_rules! view {
                 self.0.misc()
             }
 
-            /// Returns when the record was written, in ns of the event's clock: the time in the trailer,
-            /// or else the one in the body if the kind has one.
+            /// Returns when the record was written, in ns of the event's clock: the time in the
+            /// trailer, or else the one in the body if the kind has one.
             #[inline]
             pub fn time(&self) -> Option<u64> {
                 match self.sample_id().time() {

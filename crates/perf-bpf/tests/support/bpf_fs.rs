@@ -22,8 +22,8 @@ pub(crate) fn with_bpf_fs(test: impl FnOnce(&BpfFs) + Send + 'static) {
     }
 }
 
-/// Runs `test` on a thread with a separate mount namespace, in which the file `target` has this text. Skips it if
-/// the process may not mount.
+/// Runs `test` on a thread with a separate mount namespace, in which the file `target` has this
+/// text. Skips it if the process may not mount.
 #[track_caller]
 pub(crate) fn with_file_text(target: &'static str, text: &str, test: impl FnOnce() + Send + 'static) {
     let path = temporary_path("pk_text");

@@ -8,7 +8,8 @@ use perf_decode::{MappedFile, RawRecord, Record, SampleLayout, Window};
 /// Words of the longest record.
 const MAX_RECORD: usize = 65536 / 8;
 
-/// A count of what was written: records by kind, losses, the time of the samples and the mapped files.
+/// A count of what was written: records by kind, losses, the time of the samples and the mapped
+/// files.
 ///
 /// All records are framed, and only losses and mappings are decoded.
 ///
@@ -31,15 +32,15 @@ pub struct Inventory {
     pub kinds: BTreeMap<RecordType, u64>,
     /// Number of bytes of all windows.
     pub bytes: u64,
-    /// Number of malformed bytes: from the first malformed record of a window to its end. They are copied through
-    /// unchanged.
+    /// Number of malformed bytes: from the first malformed record of a window to its end. They are
+    /// copied through unchanged.
     pub malformed: u64,
     /// Number of records that the kernel dropped because a ring was full, by the `LOST` records.
     pub lost: u64,
     /// Number of samples that the PMU dropped, by the `LOST_SAMPLES` records. Since Linux 4.2.
     pub lost_samples: u64,
-    /// Times of the first and the last sample, in ns of the events' clock. These are the least and the greatest time:
-    /// rings are read one after the other, so samples are not in order.
+    /// Times of the first and the last sample, in ns of the events' clock. These are the least and
+    /// the greatest time: rings are read one after the other, so samples are not in order.
     pub sample_times: Option<(u64, u64)>,
     /// The mapped files by path, with the build ids that records had.
     pub files: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
@@ -49,8 +50,9 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Starts with nothing. `attr` is the attr of any of the events. All events must have the time at the same place in
-    /// their records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and the same fields up to `TIME`.
+    /// Starts with nothing. `attr` is the attr of any of the events. All events must have the time
+    /// at the same place in their records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER)
+    /// and the same fields up to `TIME`.
     pub fn new(attr: &Attr) -> Self {
         Self {
             samples: 0,
@@ -71,8 +73,8 @@ impl Inventory {
         self.note_with(window, |_| {});
     }
 
-    /// Counts as [`note`](Self::note) does, and calls `f` with each record, not decoded: for further counts without a
-    /// second pass over the records.
+    /// Counts as [`note`](Self::note) does, and calls `f` with each record, not decoded: for
+    /// further counts without a second pass over the records.
     pub fn note_with(&mut self, window: Window<'_>, mut f: impl FnMut(RawRecord<'_>)) {
         self.bytes += window.len() as u64;
         // Moved out, because its records borrow it while they are counted.
@@ -125,7 +127,8 @@ impl Inventory {
     }
 
     fn note_file(&mut self, path: &[u8], build_id: Option<&[u8]>) {
-        // Most paths are known, because each process maps the same libraries. `entry` would copy them first.
+        // Most paths are known, because each process maps the same libraries. `entry` would copy
+        // them first.
         if !self.files.contains_key(path) {
             self.files.insert(path.to_vec(), build_id.map(<[u8]>::to_vec));
         }
@@ -178,7 +181,8 @@ mod tests {
     #[test]
     fn mapped_files_have_the_build_ids_of_their_records() {
         let mmap2 = |misc, file: [u64; 3], path| {
-            // pid and tid, addr, len, pgoff; build id, or device and inode; prot and flags; filename
+            // pid and tid, addr, len, pgoff; build id, or device and inode; prot and flags;
+            // filename
             let start = RecordBuilder::new(RecordType::MMAP2, misc).words(&[0; 4]).words(&file);
             start.pair(5, 2).string(path).with_trailer(&attr(), &SampleIdValues::default()).finish()
         };

@@ -70,9 +70,9 @@ pub struct Recorder {
     /// The layout of the first event. The times of all events are at the same place.
     layout: SampleLayout,
     system: System,
-    /// What is known before the first record; read once.
+    /// Sections that are known before the first record; read once.
     features: Option<Features>,
-    /// What the features lack.
+    /// Facts that the features lack.
     missing: Vec<Missing>,
     programs: Box<dyn FnMut() -> io::Result<Vec<LoadedProgram>> + Send>,
     /// The head of the last snapshot of each overwritten ring.

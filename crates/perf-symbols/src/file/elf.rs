@@ -482,8 +482,9 @@ impl Place {
     }
 }
 
-/// Returns the build id of the kernel that runs, from `/sys/kernel/notes`: a recording with the same one is of the same
-/// kernel, of this boot or another. `None` if the file cannot be read or has no build id.
+/// Returns the build id of the running kernel, from `/sys/kernel/notes`; `None` if the file cannot
+/// be read or has no build id. A recording with this build id is from the same kernel, but possibly
+/// another boot.
 pub fn kernel_build_id() -> Option<BuildId> {
     let bytes = System::new().kernel_notes().ok()?;
     let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };

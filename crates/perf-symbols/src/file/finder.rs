@@ -266,8 +266,8 @@ impl FileFinder {
         FoundFile { object, evidence: Evidence::Path, debug_file }
     }
 
-    /// Opens a file that a process has mapped, and that is no program: at its path in the root of the process while that
-    /// lives, else at the path itself.
+    /// Opens a mapped file that is not a program, such as a jitdump: at its path in the root of the
+    /// process while it lives, otherwise at the path itself.
     #[cfg(feature = "names")]
     pub(crate) fn open_in_process(&self, pid: u32, object: &MappedObject) -> io::Result<(File, Metadata)> {
         let path = Path::new(OsStr::from_bytes(object.path()));
@@ -312,8 +312,8 @@ impl FileFinder {
         Ok(FoundFile { object: file, evidence, debug_file })
     }
 
-    /// Returns the path of the list of the symbols of a kernel in a build-id cache. For the kernel that runs, read
-    /// `/proc/kallsyms`: see [`kernel_build_id`](crate::kernel_build_id).
+    /// Returns the path of the list of the symbols of a kernel in a build-id cache. For the kernel
+    /// that runs, read `/proc/kallsyms`: see [`kernel_build_id`](crate::kernel_build_id).
     pub fn kallsyms(&self, id: BuildId) -> Option<PathBuf> {
         let (folder, name) = folder_and_name(id);
         let places = self.build_id_caches.iter().map(|root| root.join(&folder).join(&name).join("kallsyms"));
@@ -326,8 +326,8 @@ impl FileFinder {
         self.is_local.then(|| self.system.of_process(pid, "map_files").join(name))
     }
 
-    /// Returns the vdso of this process if the mapping is of the same one: 32-bit programs have another one, which can be as
-    /// long.
+    /// Returns the vdso of this process if the mapping is of the same vdso. 32-bit programs have
+    /// another one, which can have the same length.
     fn vdso(&self, mapping: &Mapping) -> Option<ObjectFile> {
         if !self.is_local || mapping.is_below_4_gib() != cfg!(target_pointer_width = "32") {
             return None;

@@ -549,7 +549,8 @@ impl Stack {
         }
     }
 
-    /// Adds a user frame. With `is_after_call` it is a return address, unless it is the first frame.
+    /// Adds a user frame. With `is_after_call` it is a return address, unless it is the first
+    /// frame.
     fn push_user(&mut self, address: u64, is_after_call: bool) {
         let is_return_address = is_after_call && self.frames.len() > self.user_start;
         self.frames.push(StackFrame { mode: CpuMode::USER, address, is_return_address });

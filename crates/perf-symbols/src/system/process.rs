@@ -31,7 +31,8 @@ impl System {
             let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "))?.parse().ok()?;
             UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
         });
-        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and parentheses.
+        // Field 22, in 1/100 s since the boot. The name before the third one may have blanks and
+        // parentheses.
         let ticks =
             read("stat").rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok());
         Process {
@@ -49,7 +50,8 @@ impl Process {
         self.user.is_some()
     }
 
-    /// Returns whether names by the owner of a file may be shown for the process: it is its user, this user, or root.
+    /// Returns true if the owner of a file may provide names for the process: the user of the
+    /// process, this user, or root.
     pub(crate) fn is_author_trusted(&self, metadata: &Metadata) -> bool {
         let owner = metadata.uid();
         owner == 0 || owner == rustix::process::geteuid().as_raw() || Some(owner) == self.user

@@ -49,6 +49,7 @@ impl<'a> BackwardRecords<'a> {
     /// `scratch` as for [`Window::records`].
     pub fn new(data: &'a [u64], head: u64, scratch: &'a mut [u64]) -> Result<Self> {
         let size = data.len() as u64 * 8;
+        // The head decreases from 0, so that its negation is the number of bytes ever written.
         let written = 0_u64.wrapping_sub(head);
         let window = Window::new(data, head, head.wrapping_add(written.min(size)))?;
         Ok(Self { records: window.records(scratch), full: written > size, truncated_len: 0 })
@@ -73,6 +74,7 @@ impl<'a> Iterator for BackwardRecords<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.records.next()? {
+            // Only a full ring has a partly overwritten record; elsewhere this size is damage.
             Err(Error::SizePastEnd { available, .. }) if self.full => {
                 self.truncated_len = available;
                 None

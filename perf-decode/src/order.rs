@@ -104,6 +104,7 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
             (self.first, self.is_empty) = (new, false);
         } else {
             let Some(slots) = self.slots.as_mut().get_mut(..=self.others) else { return false };
+            // `first` is not in the slots, so the later of the two is inserted there.
             let later = if new < self.first { core::mem::replace(&mut self.first, new) } else { new };
             let Some((_, others)) = slots.split_last() else { return false };
             let at = others.partition_point(|other| *other < later);

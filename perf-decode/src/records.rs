@@ -79,6 +79,7 @@ impl<'a> Rest<'a> {
         if let Some((record, rest)) = frame(words) {
             return (self, rest, Some(Ok(record)));
         }
+        // Ends the iteration, because no later record can be found. `end` keeps the position.
         let (at, end) = (self.at(words), self.end);
         let found = self.scratch.len();
         self.next = &[];
@@ -101,6 +102,7 @@ impl<'a> Rest<'a> {
         let missing = usize::from(size / 8).checked_sub(current.len())?;
         let (second, rest) = self.next.split_at_checked(missing)?;
         let len = current.len() + missing;
+        // Before `take`, which would lose a scratch that is too short.
         if len > self.scratch.len() {
             return None;
         }

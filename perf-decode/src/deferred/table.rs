@@ -49,6 +49,7 @@ impl Table {
     pub(super) fn new(slots: &mut [DeferredSlot<'_>]) -> Self {
         slots.fill(DeferredSlot::EMPTY);
         let mut free = NONE;
+        // In reverse, so that the free list is ascending.
         for (index, slot) in (0..NONE).zip(slots).rev() {
             slot.next = free;
             free = index;
@@ -73,6 +74,7 @@ impl Table {
             None => self.oldest = index,
         }
         self.newest = index;
+        // At the end of the bucket's chain, which stays in order of arrival.
         let last = bucket(slots, cookie).map_or(NONE, |bucket| {
             if bucket.tail == NONE {
                 bucket.head = index;
@@ -124,6 +126,7 @@ impl Table {
         let slot = get(slots, index)?;
         let sample = slot.sample.take();
         let DeferredSlot { cookie, next, older, newer, .. } = *slot;
+        // `head` and `tail` stay: they belong to the bucket of this index, not to the sample.
         slot.next = core::mem::replace(&mut self.free, index);
         match get(slots, older) {
             Some(older) => older.newer = newer,

@@ -92,6 +92,7 @@ impl<'a, L: Layout> Iterator for SampleFields<'a, L> {
     fn next(&mut self) -> Option<Field<'a>> {
         loop {
             let sample = self.sample;
+            // Part 0 is the head, which is not in [`PARTS`].
             let part = match self.part.checked_sub(1) {
                 None => None,
                 Some(part) => Some(*PARTS.get(part)?),

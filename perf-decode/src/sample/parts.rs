@@ -39,6 +39,7 @@ impl<'a, L: Layout> Sample<'a, L> {
             return None;
         }
         let (start, end) = (self.offsets.after_read(), self.offsets.after_callchain());
+        // The first word is the number of addresses.
         self.words.get(start + 1..end).map(Callchain::from_words)
     }
 
@@ -52,6 +53,7 @@ impl<'a, L: Layout> Sample<'a, L> {
             return None;
         }
         let (start, end) = (self.offsets.after_callchain(), self.offsets.after_raw());
+        // The first 4 bytes are the size.
         word::bytes(self.words.get(start..end)?).get(4..)
     }
 
@@ -134,6 +136,7 @@ impl<'a, L: Layout> Sample<'a, L> {
             return start;
         }
         let nr = self.words.get(start).copied().unwrap_or(0);
+        // The walk has checked that the stack fits into the record, so the sum cannot overflow.
         let parts = BranchParts::new(self.layout.sample_layout(), self.offsets.branches(), nr);
         start + 1 + usize::from(parts.hw_index) + (nr * parts.words_per_branch()) as usize
     }

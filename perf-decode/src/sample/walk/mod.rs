@@ -60,6 +60,7 @@ pub(crate) fn walk<E: WalkError>(
         };
     }
     common_parts!(common);
+    // One branch skips all parts that most events do not record.
     if layout.has_late_parts {
         walk_late(&mut cursor, &mut offsets, layout, branches)?;
     }
@@ -119,11 +120,13 @@ fn walk_late<E: WalkError>(
         };
         (STACK_USER) => {
             if wanted.contains(SampleType::STACK_USER) {
+                // An empty stack can have an extra word, whose position matters if parts follow.
                 cursor.stack(user_regs, !layout.has_last_parts)?;
             }
         };
     }
     user_parts!(user);
+    // Later parts are found from this offset: see [`SampleOffsets`].
     offsets.set_mem(cursor.at());
     if !layout.has_last_parts {
         return Ok(());

@@ -35,6 +35,7 @@ impl Copied {
     /// Removes the words before `next`, and copies those that the ring has got since the last call.
     #[cold]
     fn update(&mut self, ring: &DataRing, next: u64) {
+        // The copy ends at `end`, so its last `end - next` bytes are unread.
         let kept = (self.end.wrapping_sub(next) / 8) as usize;
         self.words.drain(..self.words.len().saturating_sub(kept));
         self.words.extend(ring.copy_from(self.end));
@@ -112,6 +113,7 @@ impl Reader {
 
     /// Returns whether at least half of the area is not released.
     pub(crate) fn is_half_full(&self) -> bool {
+        // Against the tail and not `next`: the kernel can only write into released space.
         self.load_head().wrapping_sub(self.ring.tail()) >= self.data_size() as u64 / 2
     }
 
@@ -178,6 +180,7 @@ impl Reader {
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<RawRecord<'_>>> {
         let (unread, mut position, scratch, damage) = self.parts();
+        // Only the first slice. A record that wraps or is damaged takes the cold path.
         match RawRecord::split_first(unread.as_slices().0) {
             Ok((record, _)) => {
                 position.advance(record.size() as u64);
@@ -209,6 +212,7 @@ impl Reader {
     /// Consumes and releases all unread bytes because of `error` at their start.
     #[cold]
     pub(crate) fn skip_damage(&mut self, error: Error) {
+        // The size is the way to the next record, so no later record can be found.
         self.damage.add(self.len(), error);
         self.consume_all();
         self.release();
@@ -229,6 +233,7 @@ impl Reader {
 /// Returns the position of a free-running word index, modulo 2^32, that is before the head.
 #[inline]
 const fn position_of(ring: &DataRing, at: u32) -> u64 {
+    // Exact, because the index is less than 2^32 words before the head.
     let words = ((ring.head() / 8) as u32).wrapping_sub(at);
     ring.head().wrapping_sub(words as u64 * 8)
 }
@@ -316,6 +321,7 @@ fn peek_wrapped<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Result<Opt
 fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> {
     if let Err(Error::SizePastEnd { size, .. }) = RawRecord::split_first(window.as_slices().0) {
         let size = usize::from(size);
+        // A record that is longer than the unread bytes is damaged: do not grow the scratch for it.
         if size <= window.len() && size / 8 > scratch.len() {
             scratch.resize(size / 8, 0);
         }

@@ -58,6 +58,7 @@ impl<K: Key, V: Value> CachedMap<K, V> {
     pub fn update(&mut self, key: K, value: V) -> Result<(), Error> {
         let written = self.map.update(&key, &value);
         let error = written.as_ref().err().cloned();
+        // Keep the value even if the write failed, so that `sync` can repeat it.
         let bytes = key.as_bytes().into();
         self.entries.insert(bytes, CacheEntry::inserted(key, value, error));
         written
@@ -74,6 +75,7 @@ impl<K: Key, V: Value> CachedMap<K, V> {
                 if let Some(entry) = self.entries.get_mut(key.as_bytes()) {
                     entry.refuse_deletion(error.clone());
                 } else {
+                    // The copy has never seen this key, but the deletion must be repeated.
                     let entry = CacheEntry::undeleted(crate::map::copy(key), error.clone());
                     self.entries.insert(key.as_bytes().into(), entry);
                 }
@@ -198,6 +200,7 @@ impl<K: Key, V: Value> CacheEntry<K, V> {
     }
 
     fn demand_insertion(&mut self) {
+        // Pending deletions stay.
         if self.desired_action == DesiredAction::InSync {
             self.desired_action = DesiredAction::Insert;
         }

@@ -44,6 +44,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     /// [`Error::Size`] if its sizes differ from the types.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
+        // A process that was killed while it replaced the pin may have left a temporary one.
         PinPath::clean(&path);
         let map = MapFd::open_pinned(&path)?.try_into()?;
         Ok(Self { path, map })
@@ -118,12 +119,14 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
         let path = path.into();
         let spec = Map::<K, V>::sized(spec)?;
         let pin = PinPath::lock(&path)?;
+        // The lock only excludes processes that use this crate. Others can pin or unpin at any
+        // time.
         for _ in 0..ATTEMPTS {
             let Some(old) = pin.existing()? else {
                 let map = Map::create(spec)?;
                 match pin.pin(map.as_fd()) {
                     Ok(()) => return Ok((Self { path, map }, PinOutcome::Created)),
-                    // By a process that does not take the lock.
+                    // A process that does not take the lock was faster.
                     Err(error) if error.errno() == Some(Errno::EEXIST) => continue,
                     Err(error) => return Err(error),
                 }
@@ -157,6 +160,7 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
                     (map, PinOutcome::Moved(differences, stats))
                 }
             };
+            // The new map is complete now. The path has one of the two maps at any time.
             pin.replace(map.as_fd())?;
             return Ok((Self { path, map }, outcome));
         }
@@ -286,6 +290,7 @@ fn move_elements<K: Key, V: Value>(
     if !is_movable(old.map_type()) || !is_movable(new.fd().map_type()) {
         return Ok(None);
     }
+    // `None` if the old map's sizes differ from the types.
     let Ok(old) = Map::<K, V>::try_from(old.try_clone()?) else { return Ok(None) };
     let (mut stats, mut cause) = (MoveStats::default(), None);
     let dump = old.dump_reliably(|key, value| match new.update(&key, &value) {
@@ -296,7 +301,7 @@ fn move_elements<K: Key, V: Value>(
         }
     })?;
     if matches!(new.fd().map_type(), BpfMapType::LRU_HASH | BpfMapType::LRU_PERCPU_HASH) {
-        // It accepts each element and evicts others.
+        // An LRU map accepts each element but evicts others, so count the remaining ones.
         let found = new.keys().try_fold(0, |found, key| key.map(|_| found + 1))?;
         stats.unmoved += stats.moved.saturating_sub(found);
         stats.moved = found;

@@ -121,6 +121,7 @@ impl Dwarf {
                 }
             }
         };
+        // The flag first, because `is_split` looks up the unit.
         let split = (self.lacks_split && self.is_split(address)).then_some(NoLines::Split);
         let chain = frames.and_then(|frames| chain(frames, &mut self.names, &mut self.paths));
         match chain {

@@ -1,9 +1,9 @@
-//! The kernel's calls for perf events, thin on `rustix`: descriptors, ioctls, counts as words, and mapped rings with
-//! their atomics.
+//! The kernel's calls for perf events, thin on `rustix`: descriptors, ioctls, counts as words, and
+//! mapped rings with their atomics.
 //!
 //! It needs no std, decodes nothing and reads no file under `/proc` or `/sys`. A tracer wants the
-//! crate `perf-ring`, which has batches of records, waits, sets of rings and counts that print, and re-exports this
-//! one.
+//! crate `perf-ring`, which has batches of records, waits, sets of rings and counts that print, and
+//! re-exports this one.
 //!
 //! Read the words that the kernel wrote into a ring, and the count of the event:
 //!
@@ -55,7 +55,7 @@
 //! | map the area of a hardware trace | [`AuxRing`], [`OverwrittenAux`] |
 //! | find out which call failed | [`Error`], [`Call`], [`Errno`] |
 //!
-//! # What is borrowed and what is copied
+//! # Borrowed and copied memory
 //!
 //! | memory | is |
 //! |---|---|
@@ -65,18 +65,19 @@
 //! | unread bytes of an [`AuxRing`] | borrowed: the hardware writes elsewhere until they are released |
 //! | positions and clocks of a control page | atomics |
 //!
-//! No safe function lends bytes that another process can change: safe code cannot hand the descriptor of an [`Event`]
-//! to another process, which could map the ring and release its records. As for all memory, a debugger is not
-//! considered, and `pidfd_getfd(2)`, which needs its permissions.
+//! No safe function lends bytes that another process can change: safe code cannot hand the
+//! descriptor of an [`Event`] to another process, which could map the ring and release its records.
+//! As for all memory, a debugger is not considered, and `pidfd_getfd(2)`, which needs its
+//! permissions.
 //!
 //! # Features
 //!
-//! - `std`: conversions into `std::io::Error`, the C library's texts of errnos, and descriptors that are std's. Without
-//!   it, descriptors are the types of `rustix`.
+//! - `std`: conversions into `std::io::Error`, the C library's texts of errnos, and descriptors
+//!   that are std's. Without it, descriptors are the types of `rustix`.
 //! - `testing`: [`testing`], rings that no kernel writes.
 //!
-//! An allocator is needed, because a mapping shares its event and its control page (`Arc`): the event
-//! outlives the mapping, so that one ring never has two readers.
+//! An allocator is needed, because a mapping shares its event and its control page (`Arc`): the
+//! event outlives the mapping, so that one ring never has two readers.
 
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,5 +1,5 @@
-//! Real events, without the crates above. A test that is not permitted to open its event prints the reason and passes;
-//! with `PERFKIT_REQUIRE_LIVE=1` it fails.
+//! Real events, without the crates above. A test that is not permitted to open its event prints the
+//! reason and passes; with `PERFKIT_REQUIRE_LIVE=1` it fails.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_sys::{DataRing, Event, OverwrittenRing, Target};
 
-/// Opens a disabled event of the calling thread that samples each page fault of user space, with its address.
+/// Opens a disabled event of the calling thread that samples each page fault of user space, with
+/// its address.
 fn faults(flags: AttrFlags) -> Option<Arc<Event>> {
     let attr = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
@@ -25,7 +26,8 @@ fn faults(flags: AttrFlags) -> Option<Arc<Event>> {
     }
 }
 
-/// Makes about `pages` page faults. The memory is new as long as that of earlier calls is kept.
+/// Causes about `pages` page faults. The memory is new as long as the caller keeps that of earlier
+/// calls.
 fn touch(pages: usize) -> Vec<u8> {
     let mut memory = vec![0_u8; pages * perf_sys::page_size()];
     memory.iter_mut().step_by(perf_sys::page_size()).for_each(|byte| *byte = 1);

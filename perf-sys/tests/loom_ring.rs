@@ -5,8 +5,9 @@
 //! ```
 //!
 //! The reader loads the head and stores the tail with the orderings of `DataRing` in
-//! `src/map/data.rs`; the writer has those of the kernel. Each way in which perf-ring reads a ring is a module of
-//! tests. It must read every record in order, and the model must detect each ordering if it is weaker.
+//! `src/map/data.rs`; the writer has the kernel's orderings. Each way in which perf-ring reads a
+//! ring is a module of tests. It must read every record in order, and the model must detect each
+//! ordering if it is weaker.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by a panic
 #![allow(unexpected_cfgs)] // Cargo does not know the name of the next line
@@ -20,7 +21,7 @@ use loom::thread;
 
 /// Size of the ring in words.
 const WORDS: u64 = 2;
-/// Number of records, of one word each, that the writer tries to write: the ring wraps after
+/// Number of records, of one word each, that the writer tries to write. The ring wraps after
 /// [`WORDS`], so the last ones need a released tail.
 const RECORDS: u64 = 4;
 
@@ -193,8 +194,9 @@ way_of_reading! {
 }
 
 way_of_reading! {
-    /// All records are framed first, that is, read. Then they are delivered in the order of time, here once
-    /// backward and once forward, and released by steps of a record, while later ones are framed.
+    /// All records are framed first, that is, read. Then they are delivered in time order, here
+    /// once backward and once forward, and released by steps of a record, while later ones are
+    /// framed.
     sorted_drain: |reader| for is_backward in [true, false] {
         reader.refresh();
         let framed = reader.next..reader.head;

@@ -1,3 +1,5 @@
+//! Counters read from the control page of an event.
+
 use core::marker::PhantomData;
 use core::mem::offset_of;
 use core::sync::atomic::{Ordering, fence};
@@ -9,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::map::{Area, Here, PageWord};
 
-/// The control page of an event that counts the calling thread alone: its counter and clock, read without a system
-/// call where CPU and kernel allow it, by `rdpmc` on x86 and by `mrs` on arm64.
+/// The control page of an event that counts the calling thread alone: its counter and clock, read
+/// without a system call where CPU and kernel allow it, by `rdpmc` on x86 and by `mrs` on arm64.
 ///
 /// Holding one proves that the event was opened here for the calling thread alone. The instruction
 /// requires that, because it reads a counter of the CPU that executes it. For the same reason the
@@ -22,8 +24,8 @@ use crate::map::{Area, Here, PageWord};
 /// }
 /// ```
 ///
-/// The event cannot have a [`DataRing`](crate::DataRing) at the same time, because all mappings of an event have
-/// one size.
+/// The event cannot have a [`DataRing`](crate::DataRing) at the same time, because all mappings of
+/// an event have one size.
 ///
 /// The mapping is not inherited across `fork`; see [`Error::Forked`].
 ///
@@ -39,11 +41,11 @@ pub struct CounterPage<'e> {
 }
 
 impl<'e> CounterPage<'e> {
-    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps the control page of `event`,
-    /// and no ring. On x86 this also permits the process to execute `rdpmc`.
+    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps the control page of
+    /// `event`, and no ring. On x86 this also permits the process to execute `rdpmc`.
     ///
-    /// On arm64 the kernel permits the instruction only with the sysctl `perf_user_access` and bit 1 of
-    /// the attr's `config1`.
+    /// On arm64 the kernel permits the instruction only with the sysctl `perf_user_access` and bit
+    /// 1 of the attr's `config1`.
     ///
     /// # Errors
     ///
@@ -66,13 +68,15 @@ impl<'e> CounterPage<'e> {
 
     /// Reads the event's count without a system call.
     ///
-    /// The times are there, independent of the event's [`ReadFormat`](perf_abi::ReadFormat), where the kernel offers
-    /// its clock ([`USER_TIME`](MmapCapabilities::USER_TIME)). They are not elsewhere, for example in most
-    /// virtual machines, because the page then has the times of the moment when the event
-    /// was last scheduled in, which are not those of an interval between two reads.
+    /// The times are present, independent of the event's [`ReadFormat`](perf_abi::ReadFormat),
+    /// where the kernel offers its clock ([`USER_TIME`](MmapCapabilities::USER_TIME)). Elsewhere,
+    /// for example in most virtual machines, they are absent, because the page then has the times
+    /// of the moment when the event was last scheduled in, which do not give the interval between
+    /// two reads.
     ///
     /// Returns `None` if the event has no hardware counter, is disabled or multiplexed out, or the
-    /// kernel does not permit the instruction; then use [`Event::read_raw`]. `None` too in a child of `fork`.
+    /// kernel does not permit the instruction; then use [`Event::read_raw`]. `None` too in a child
+    /// of `fork`.
     #[inline]
     pub fn read(&self) -> Option<PageCount> {
         count(&self.area, rdpmc::counter, rdpmc::clock)
@@ -96,8 +100,8 @@ impl<'e> CounterPage<'e> {
         capabilities(&self.area)
     }
 
-    /// Returns the conversion between the CPU's clock and the time of samples, if the kernel offers it
-    /// ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)); most virtual machines do not.
+    /// Returns the conversion between the CPU's clock and the time of samples, if the kernel offers
+    /// it ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)); most virtual machines do not.
     ///
     /// It is valid until the kernel changes the clock's offset or frequency.
     pub fn time_conversion(&self) -> Option<TimeConversion> {
@@ -129,10 +133,11 @@ impl PageWord {
     const TIME_MASK: Self = Self::at(offset_of!(MmapPage, time_mask));
 }
 
-/// Reads the hardware counter by `counter` and its times by `clock`, the CPU's clock. Either returns
-/// `None` where this crate has no instruction for it.
+/// Reads the hardware counter by `counter` and its times by `clock`, the CPU's clock. Either
+/// returns `None` where this crate has no instruction for it.
 ///
-/// Returns `None` if the counter cannot be read from user space at the moment, and in a child of `fork`.
+/// Returns `None` if the counter cannot be read from user space at the moment, and in a child of
+/// `fork`.
 fn count(
     area: &Area,
     counter: impl Fn(u32) -> Option<u64>,
@@ -152,9 +157,9 @@ fn count(
     })?
 }
 
-/// Returns time enabled and time running, up to now. The page has those of the moment when the kernel last scheduled the
-/// event in; the event has been running since. Returns `None` without a clock, because two readings
-/// would then have the page's times and an interval of 0 ns.
+/// Returns time enabled and time running, up to now. The page has the times of the moment when the
+/// kernel last scheduled the event in; the event has been running since. Returns `None` without a
+/// clock, because two readings would then have the page's times and an interval of 0 ns.
 fn times(area: Here<'_>, clock: impl Fn() -> Option<u64>) -> Option<(u64, u64)> {
     let since = conversion(area, MmapCapabilities::USER_TIME, PageWord::TIME_OFFSET)?;
     let delta = since.time(clock()?);
@@ -193,8 +198,8 @@ fn conversion(area: Here<'_>, capability: MmapCapabilities, zero: PageWord) -> O
     Some(long.with_short_clock(word(area, PageWord::TIME_CYCLES), word(area, PageWord::TIME_MASK)))
 }
 
-/// The kernel writes the page when it switches tasks or events, so a second attempt is rare. After this
-/// many failures in a row `read(2)` is the better choice.
+/// The kernel writes the page when it switches tasks or events, so a second attempt is rare. After
+/// this many failures in a row `read(2)` is the better choice.
 const ATTEMPTS: u32 = 64;
 
 /// Returns the result of a `read` during which the kernel did not write the page; `None` if every
@@ -202,8 +207,9 @@ const ATTEMPTS: u32 = 64;
 fn locked<T>(area: Here<'_>, read: impl Fn() -> T) -> Option<T> {
     let lock = |order| field(area.word(PageWord::LOCK_INDEX).load(order), 0, 4) as u32;
     for _ in 0..ATTEMPTS {
-        // Acquire keeps the loads of `read` after this load, and the fence keeps them before the next
-        // one. They pair with the barriers after and before the kernel's two increments of the lock.
+        // Acquire keeps the loads of `read` after this load, and the fence keeps them before the
+        // next one. They pair with the barriers after and before the kernel's two increments of the
+        // lock.
         let before = lock(Ordering::Acquire);
         let found = read();
         fence(Ordering::Acquire);
@@ -218,8 +224,8 @@ fn word(area: Here<'_>, word: PageWord) -> u64 {
     area.word(word).load(Ordering::Relaxed)
 }
 
-/// Returns the field of `len` bytes at `offset` bytes after the address of `word`, in the low bytes of
-/// the result.
+/// Returns the field of `len` bytes at `offset` bytes after the address of `word`, in the low bytes
+/// of the result.
 const fn field(word: u64, offset: u32, len: u32) -> u64 {
     word >> if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) }
 }
@@ -243,8 +249,8 @@ mod tests {
 
     const RDPMC: MmapCapabilities = MmapCapabilities::BIT0_IS_DEPRECATED.union(MmapCapabilities::USER_RDPMC);
 
-    /// Returns a control page as the kernel writes it, of counter 5 with 48 bits, started at -2^47, and
-    /// a clock with 1.5 ns per cycle.
+    /// Returns a control page as the kernel writes it, of counter 5 with 48 bits, started at -2^47,
+    /// and a clock with 1.5 ns per cycle.
     fn page(capabilities: MmapCapabilities) -> Area {
         let area = Area::anonymous(0).unwrap();
         let store = |word, value| area.word(word).store(value, Ordering::Relaxed);

@@ -3,16 +3,17 @@
 //! # Safety
 //!
 //! This file may use `unsafe` because no library has these instructions. Each writes only its named
-//! output registers. If the kernel does not permit the instruction, a signal ends the program. None has
-//! the option `nomem`, so the compiler keeps them between the loads of the control page's seqlock.
+//! output registers. If the kernel does not permit the instruction, a signal ends the program. None
+//! has the option `nomem`, so the compiler keeps them between the loads of the control page's
+//! seqlock.
 #![allow(unsafe_code)]
 #![allow(clippy::unnecessary_wraps)] // `None` on other architectures
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
 
-/// `RDPMC`—Reads the hardware counter `index`, which is the control page's `index - 1`. Fixed counters
-/// have bit 30.
+/// `RDPMC`—Reads the hardware counter `index`, which is the control page's `index - 1`. Fixed
+/// counters have bit 30.
 ///
 /// Returns `None` on architectures without an instruction here.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

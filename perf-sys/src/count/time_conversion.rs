@@ -1,15 +1,17 @@
+//! Conversion between the CPU's clock and perf's time.
+
 use core::num::NonZeroU32;
 
 use super::rdpmc;
 
 /// The conversion between the CPU's clock and perf's time.
 ///
-/// The clock is the time-stamp counter on x86 and the virtual counter-timer on arm64, in cycles, as AUX
-/// traces and programs record them. The time is that of samples, in ns, of events without
+/// The clock is the time-stamp counter on x86 and the virtual counter-timer on arm64, in cycles, as
+/// AUX traces and programs record them. The time, in ns, is the one in samples of events without
 /// [`USE_CLOCKID`](perf_abi::AttrFlags::USE_CLOCKID).
 ///
-/// The parameters come from a control page ([`CounterPage::time_conversion`]) or from the `TIME_CONV`
-/// record of a `perf.data` file ([`new`](Self::new)).
+/// The parameters come from a control page ([`CounterPage::time_conversion`]) or from the
+/// `TIME_CONV` record of a `perf.data` file ([`new`](Self::new)).
 ///
 /// [`CounterPage::time_conversion`]: crate::CounterPage::time_conversion
 ///
@@ -55,7 +57,7 @@ impl TimeConversion {
     }
 
     /// Sets the parameters of a short clock, which has only the bits of `mask` and wraps. `cycles`
-    /// is a full value of it, less than one wrap in the past. Since Linux 5.9.
+    /// is a full clock value, less than one wrap in the past. Since Linux 5.9.
     #[must_use]
     #[doc(alias = "time_cycles")]
     #[doc(alias = "time_mask")]
@@ -71,8 +73,8 @@ impl TimeConversion {
         self.zero.wrapping_add(ns as u64)
     }
 
-    /// Returns the clock value in cycles of a time in ns, rounded down: [`time`](Self::time) of the result
-    /// is at most one cycle before `time`.
+    /// Returns the clock value in cycles of a time in ns, rounded down: [`time`](Self::time) of the
+    /// result is at most one cycle before `time`.
     pub const fn cycles(&self, time: u64) -> u64 {
         let ns = time.wrapping_sub(self.zero) as u128;
         ((ns << self.shift) / self.mult.get() as u128) as u64

@@ -1,6 +1,8 @@
+//! The calls of this crate by name.
+
 use core::fmt;
 
-/// Defines [`Call`] with the manual's name beside each variant.
+/// Defines [`Call`] with the manual's name for each variant.
 macro_rules! calls {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// A system call or ioctl request that this crate makes, or `perf-ring` to wait.
@@ -22,7 +24,7 @@ macro_rules! calls {
             #[doc(hidden)] // for the tests of perf-ring, which has a usual cause for each
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Returns the name that the manual pages use: for an ioctl or a prctl, that of the
+            /// Returns the name that the manual pages use; for an ioctl or a prctl, the name of the
             /// request.
             pub const fn name(self) -> &'static str {
                 match self {

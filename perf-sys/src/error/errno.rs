@@ -1,10 +1,12 @@
+//! Error numbers with their names.
+
 use core::fmt;
 
 /// Error number of a system call.
 ///
 /// Any number is possible. The constants are those that the calls of this crate are known to
-/// return; `Debug` prints their names, `Display` the name and the number, or with the feature `std` the text of
-/// the C library.
+/// return; `Debug` prints their names, `Display` the name and the number, or with the feature `std`
+/// the text of the C library.
 ///
 /// ```
 /// use perf_sys::Errno;
@@ -39,8 +41,8 @@ impl From<rustix::io::Errno> for Errno {
     }
 }
 
-/// For a program that passes its errors on as errors of rustix. A number that no system call returns (not 1 to 4095), which
-/// rustix cannot hold, becomes `EIO`.
+/// For a program that passes its errors on as errors of rustix. A number that no system call
+/// returns (not 1 to 4095), which rustix cannot hold, becomes `EIO`.
 impl From<Errno> for rustix::io::Errno {
     fn from(errno: Errno) -> Self {
         match errno.0 {
@@ -78,7 +80,7 @@ errnos! {
     EBUSY,
     /// No child processes: inherited copies do not match the group.
     ECHILD,
-    /// The file exists.
+    /// A file exists already.
     EEXIST,
     /// Bad address.
     EFAULT,

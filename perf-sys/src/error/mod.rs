@@ -1,3 +1,5 @@
+//! The error of this crate.
+
 use core::fmt;
 
 mod call;
@@ -8,12 +10,13 @@ pub use errno::Errno;
 
 /// An error of a call of this crate.
 ///
-/// One flat `Copy` enum. [`System`](Self::System) and [`AttrSize`](Self::AttrSize) are failed system calls;
-/// the others are found by checks of this crate. `Display` prints the call and the errno; the crate
-/// `perf-ring` adds the usual cause. [`source`] is always `None`, because `Display` already has the whole text.
+/// One flat `Copy` enum. [`System`](Self::System) and [`AttrSize`](Self::AttrSize) are failed
+/// system calls; the others are found by checks of this crate. `Display` prints the call and the
+/// errno; the crate `perf-ring` adds the usual cause. [`source`] is always `None`, because
+/// `Display` already has the whole text.
 ///
-/// With the feature `std`, `?` converts it into a `std::io::Error` with the kind of the errno and the same
-/// text, which has the value inside.
+/// With the feature `std`, `?` converts it into a `std::io::Error` with the kind of the errno and
+/// the same text, which has the value inside.
 ///
 /// [`source`]: core::error::Error::source
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,26 +40,26 @@ pub enum Error {
         /// The call that failed.
         call: Call,
     },
-    /// `perf_event_open` failed with `EINVAL`, because no CPU has the number of the target. An event that
-    /// fits every CPU failed in the same way.
+    /// `perf_event_open` failed with `EINVAL`, because no CPU has the number of the target. An
+    /// event that fits every CPU failed in the same way.
     NoSuchCpu {
         /// The number of the CPU.
         cpu: u32,
     },
-    /// `perf_event_open` failed with `ENOENT`, because the cgroup of the target was removed after its
-    /// directory was opened, or its hierarchy has no `perf_event` controller. An event that every kernel
-    /// has failed in the same way.
+    /// `perf_event_open` failed with `ENOENT`, because the cgroup of the target was removed after
+    /// its directory was opened, or its hierarchy has no `perf_event` controller. An event that
+    /// every kernel has failed in the same way.
     NoSuchCgroup,
-    /// The number of data pages is not a power of two, or their bytes are more than a `usize` holds. Fewer pages for which
-    /// there is no memory are `ENOMEM`.
+    /// The number of data pages is not a power of two, or their bytes exceed a `usize`. A lack of
+    /// memory for fewer pages is `ENOMEM`.
     PageCount {
-        /// The requested number.
+        /// The requested number of pages.
         found: usize,
     },
     /// The event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// a [`DataRing`](crate::DataRing) cannot be read with.
     WriteBackward,
-    /// The control page places the data area outside the mapping, or its size is not that of a
+    /// The control page places the data area outside the mapping, or its size is impossible for a
     /// ring.
     DataArea {
         /// `data_offset` of the page, in bytes from the start of the mapping.
@@ -66,8 +69,8 @@ pub enum Error {
         /// Size of the mapping in bytes, control page included.
         mapped: usize,
     },
-    /// `data_head` and `data_tail` of the control page contradict each other, or are not multiples of 8. The
-    /// ring can no longer be read.
+    /// `data_head` and `data_tail` of the control page contradict each other, or are not multiples
+    /// of 8. The ring can no longer be read.
     Positions {
         /// `data_tail`, the start of the unread bytes.
         tail: u64,
@@ -84,7 +87,8 @@ pub enum Error {
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// an [`OverwrittenRing`](crate::OverwrittenRing) needs.
     WriteForward,
-    /// The event already has a ring in this process. A second reader would release the first one's records.
+    /// The event already has a ring in this process. A second reader would release records that the
+    /// first one still reads.
     RingInUse,
     /// The ring already has an AUX area.
     AuxInUse,
@@ -104,8 +108,8 @@ pub enum Error {
     /// The value's methods return this error or find nothing, and dropping it does not unmap memory
     /// of the child.
     ///
-    /// Slices borrowed before the fork cannot be checked. Using them in the child is undefined behaviour, one
-    /// of the reasons why `fork` is `unsafe`.
+    /// Slices borrowed before the fork cannot be checked. Using them in the child is undefined
+    /// behaviour, one of the reasons why `fork` is `unsafe`.
     ///
     /// The descriptor of the event is inherited. It is the parent's event, also for its ioctls.
     /// Mapping or redirecting it in the child returns this error too, because the parent may map it
@@ -119,8 +123,9 @@ pub enum Error {
         /// Number of the CPU, from 0.
         cpu: i32,
     },
-    /// The records of a software event that samples registers were to be redirected into a ring that lends
-    /// its records, in which the kernel may overwrite unread ones. No system call was made.
+    /// The records of a software event that samples registers were to be redirected into a ring
+    /// that lends its records, in which the kernel may overwrite unread ones. No system call was
+    /// made.
     ///
     /// See [`DataRing::copy_only`](crate::DataRing::copy_only), which allows it.
     NotCopied,

@@ -1,3 +1,5 @@
+//! Conversions into the errors of the standard library.
+
 use std::io;
 
 use super::Error;
@@ -17,7 +19,8 @@ impl Error {
 }
 
 /// Keeps the kind of the errno, the whole text, and the [`Error`] itself, which
-/// [`get_ref`](io::Error::get_ref) returns. [`raw_os_error`](io::Error::raw_os_error) of the result is `None`.
+/// [`get_ref`](io::Error::get_ref) returns. [`raw_os_error`](io::Error::raw_os_error) of the result
+/// is `None`.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.kind(), error)

@@ -10,16 +10,17 @@ use crate::error::{Call, Error, Result};
 
 /// An event, or the descriptor of one that was opened elsewhere, for calls that take one.
 ///
-/// An [`Event`] has the number of its descriptor ([`AsRawFd`]), but not [`AsFd`], from which safe code makes a
-/// duplicate that it hands to another process. This could map the event's ring and move `data_tail`, and the
-/// kernel would overwrite records that are borrowed here. For a call that takes a [`BorrowedFd`], make one by
-/// the unsafe [`borrow_raw`](BorrowedFd::borrow_raw), and hand no duplicate to another process while records
-/// are borrowed.
+/// An [`Event`] has the number of its descriptor ([`AsRawFd`]), but not [`AsFd`], from which safe
+/// code makes a duplicate that it hands to another process. This could map the event's ring and
+/// move `data_tail`, and the kernel would overwrite records that are borrowed here. For a call that
+/// takes a [`BorrowedFd`], make one by the unsafe [`borrow_raw`](BorrowedFd::borrow_raw), and hand
+/// no duplicate to another process while records are borrowed.
 #[derive(Clone, Copy)]
 pub struct BorrowedEvent<'fd>(BorrowedFd<'fd>);
 
 impl BorrowedEvent<'_> {
-    /// `epoll_ctl(epoll, EPOLL_CTL_ADD, fd, { EPOLLIN, data })`—Adds the event to an epoll instance.
+    /// `epoll_ctl(epoll, EPOLL_CTL_ADD, fd, { EPOLLIN, data })`—Adds the event to an epoll
+    /// instance.
     ///
     /// # Errors
     ///
@@ -64,7 +65,8 @@ impl fmt::Debug for BorrowedEvent<'_> {
     }
 }
 
-/// A borrowed event, or another descriptor, with what [`poll`](super::poll) is to find and has found.
+/// A borrowed event, or another descriptor, with what [`poll`](super::poll) is to find and has
+/// found.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Polled<'fd>(PollFd<'fd>);
@@ -75,7 +77,8 @@ impl<'fd> Polled<'fd> {
         Self(PollFd::from_borrowed_fd(event.into().0, PollFlags::IN))
     }
 
-    /// Returns a request for nothing but the end of the event: `POLLHUP` or `POLLERR`, which are reported in any case.
+    /// Returns a request for nothing but the end of the event: `POLLHUP` or `POLLERR`, which are
+    /// reported in any case.
     pub fn for_end(event: impl Into<BorrowedEvent<'fd>>) -> Self {
         Self(PollFd::from_borrowed_fd(event.into().0, PollFlags::empty()))
     }

@@ -39,8 +39,8 @@ const MODIFY_ATTRIBUTES: Opcode = opcode(perf_abi::IOC_MODIFY_ATTRIBUTES);
 
 /// # Safety
 ///
-/// The kernel takes the request's argument as a number, or as a pointer to memory that is live and that
-/// it only reads; see [`request`].
+/// The kernel takes the request's argument as a number, or as a pointer to memory that is live and
+/// that it only reads; see [`request`].
 unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: Call, word: *mut ()) -> Result<()> {
     // SAFETY: upheld by the caller.
     let argument = unsafe { IntegerSetter::<OPCODE>::new_pointer(word.cast()) };
@@ -50,8 +50,8 @@ unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: Call, word: *mut (
 
 /// # Safety
 ///
-/// For a perf event, the kernel takes `argument` with this request, and writes no memory that
-/// `argument` does not name.
+/// For a perf event, the request takes this `argument`, and the kernel writes only memory that
+/// `argument` names.
 unsafe fn request<I: Ioctl>(event: &Event, call: Call, argument: I) -> Result<I::Output> {
     // SAFETY: upheld by the caller; an `Event` is a descriptor of perf_event_open.
     let done = unsafe { ioctl(event.fd(), argument) };
@@ -71,8 +71,8 @@ fn descriptor(fd: BorrowedFd<'_>) -> *mut () {
 impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, in inherited copies too.
     ///
-    /// An event whose CPU was offline never counts again, although this succeeds: open it anew (kernel
-    /// errata).
+    /// An event whose CPU was offline never counts again, although this succeeds: open it anew
+    /// (kernel errata).
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<()> {
         self.enable_with(IocFlags::empty())
@@ -81,9 +81,9 @@ impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
     /// [`IocFlags::GROUP`] the whole group, if this is its leader or a sibling.
     ///
-    /// Linux 6.18 then does not start siblings of another software PMU than the leader's (`TASK_CLOCK`
-    /// beside `PAGE_FAULTS`) before the next task switch (kernel errata). Keep the siblings
-    /// enabled, and start and stop only the leader.
+    /// Linux 6.18 then does not start siblings of another software PMU than the leader's (such as
+    /// `TASK_CLOCK` with `PAGE_FAULTS`) before the next task switch (kernel errata). Keep the
+    /// siblings enabled, and start and stop only the leader.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
@@ -95,15 +95,15 @@ impl Event {
         self.disable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group.
-    /// See [`enable_with`](Self::enable_with) before you start it again that way.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole
+    /// group. See [`enable_with`](Self::enable_with) before you start it again that way.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<DISABLE>(self, Call::IocDisable, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of inherited
-    /// copies that exited, stay as they are.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of
+    /// inherited copies that exited, stay as they are.
     #[doc(alias = "PERF_EVENT_IOC_RESET")]
     pub fn reset(&self) -> Result<()> {
         self.reset_with(IocFlags::empty())
@@ -116,7 +116,8 @@ impl Event {
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for a number of further
-    /// overflows, after which the kernel disables it. 0 means no limit: use [`enable`](Self::enable).
+    /// overflows, after which the kernel disables it. 0 means no limit: use
+    /// [`enable`](Self::enable).
     ///
     /// # Errors
     ///
@@ -127,11 +128,11 @@ impl Event {
         unsafe { by_value::<REFRESH>(self, Call::IocRefresh, word(overflows as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period at once (before Linux 3.14 at
-    /// the next overflow), or the frequency in Hz if the event was opened with one.
+    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period at once (before Linux
+    /// 3.14 at the next overflow), or the frequency in Hz if the event was opened with one.
     ///
-    /// cpu-clock and task-clock take a period in ns, also if they were opened with a frequency (kernel
-    /// errata).
+    /// cpu-clock and task-clock take a period in ns, also if they were opened with a frequency
+    /// (kernel errata).
     ///
     /// # Errors
     ///
@@ -145,23 +146,25 @@ impl Event {
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Writes this event's records into the ring of
-    /// `target`, which must be mapped; `None` writes them nowhere. A redirected event cannot be mapped
-    /// until it is detached by `None`, even if the ring of `target` is unmapped.
+    /// `target`, which must be mapped; `None` writes them nowhere. A redirected event cannot be
+    /// mapped until it is detached by `None`, even if the ring of `target` is unmapped.
     ///
     /// Wakeups follow the watermark of `target`, and the wakeup count of the event that writes.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `target` has no ring or is this event, if this event has a ring, or if the two differ
-    /// in CPU, in task (on any CPU), in clock or in [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD).
-    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1: such a
-    /// program cannot detach an event (kernel errata).
-    /// [`Error::NotCopied`] if this event [may overwrite records](Self::may_overwrite_records) of the ring of
-    /// `target`, which lends them. [`Error::Forked`] in a child of `fork`.
+    /// `EINVAL` if `target` has no ring or is this event, if this event has a ring, or if the two
+    /// differ in CPU, in task (on any CPU), in clock or in
+    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD). `EBADF` for `None` in a 32-bit
+    /// program on a 64-bit kernel, which compares 64 bits with -1: such a program cannot detach an
+    /// event (kernel errata). [`Error::NotCopied`] if this event
+    /// [may overwrite records](Self::may_overwrite_records) of the ring of `target`, which lends
+    /// them. [`Error::Forked`] in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
         target.map_or(Ok(()), |target| Self::check_copied(self.may_overwrite_records(), target))?;
-        // The kernel compares the whole word with -1, so 32 bits of it would be a bad descriptor.
+        // The kernel compares the whole word with -1, so its lower 32 bits alone would be a bad
+        // descriptor.
         let output = target.map_or(word(usize::MAX), |event| descriptor(event.fd()));
         self.redirect(target.is_some(), || {
             // SAFETY: the kernel takes the descriptor by value.
@@ -186,8 +189,8 @@ impl Event {
         unsafe { by_value::<SET_FILTER>(self, Call::IocSetFilter, text) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as in its records and counts. Since
-    /// Linux 3.12.
+    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as in its records and counts.
+    /// Since Linux 3.12.
     #[doc(alias = "PERF_EVENT_IOC_ID")]
     pub fn id(&self) -> Result<u64> {
         // SAFETY: the kernel writes a `u64` here.
@@ -210,8 +213,9 @@ impl Event {
         unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses or resumes the output into this event's
-    /// ring. The kernel drops the records in between and counts them as lost. Since Linux 4.7.
+    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses or resumes the output into this
+    /// event's ring. The kernel drops the records in between and counts them as lost. Since Linux
+    /// 4.7.
     ///
     /// # Errors
     ///
@@ -223,8 +227,8 @@ impl Event {
         unsafe { by_value::<PAUSE_OUTPUT>(self, Call::IocPauseOutput, pause) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs on this event's
-    /// tracepoint. Since Linux 4.16.
+    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs on this
+    /// event's tracepoint. Since Linux 4.16.
     ///
     /// # Errors
     ///
@@ -232,24 +236,26 @@ impl Event {
     #[doc(alias = "PERF_EVENT_IOC_QUERY_BPF")]
     pub fn query_bpf(&self) -> Result<BpfIds> {
         let mut ids = BpfIds::EMPTY;
-        // SAFETY: the kernel reads `ids_len` and writes `prog_cnt` and at most `ids_len` ids: `BpfIds`.
+        // SAFETY: the kernel reads `ids_len` and writes `prog_cnt` and at most `ids_len` ids:
+        // `BpfIds`.
         let argument = unsafe { Updater::<QUERY_BPF, BpfIds>::new(&mut ids) };
         // SAFETY: as above.
         unsafe { request(self, Call::IocQueryBpf, argument) }?;
         Ok(ids)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Replaces address, length, type and state of a
-    /// breakpoint by those of `attr`. Since Linux 4.17.
+    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Replaces address, length, type and
+    /// state of a breakpoint by the values in `attr`. Since Linux 4.17.
     ///
     /// # Errors
     ///
-    /// `EOPNOTSUPP` if the event is not a breakpoint, `EINVAL` if `attr` differs in more than these;
-    /// [`Error::AttrSize`] as from [`open`](Self::open).
+    /// `EOPNOTSUPP` if the event is not a breakpoint, `EINVAL` if `attr` differs in more than
+    /// these; [`Error::AttrSize`] as from [`open`](Self::open).
     #[doc(alias = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES")]
     pub fn modify_attributes(&self, attr: &Attr) -> Result<()> {
         let mut passed = AttrArgument::new(attr);
-        // SAFETY: the kernel reads `size` bytes, at most all of the attr, and writes `size` on E2BIG.
+        // SAFETY: the kernel reads `size` bytes, at most all of the attr, and writes `size` on
+        // E2BIG.
         let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
         // SAFETY: as above.
         let done = unsafe { ioctl(self.fd(), argument) };

@@ -1,3 +1,5 @@
+//! Events: opening, controlling and reading them.
+
 use alloc::sync::Arc;
 use core::fmt;
 use core::num::NonZeroI32;
@@ -29,9 +31,10 @@ pub use target::Target;
 /// An open event: a counter, or a source of records once its ring is mapped.
 ///
 /// Holding one proves that the descriptor is of `perf_event_open`, opened with
-/// [`attr`](Self::attr), and that no safe code, of any process, maps its ring but through this value. That is
-/// why there is no `try_clone` and no `AsFd`, only the number ([`AsRawFd`]) and a [`BorrowedEvent`], and why a
-/// foreign descriptor becomes an event only by the `unsafe` [`from_fd`](Self::from_fd).
+/// [`attr`](Self::attr), and that no safe code, of any process, maps its ring except through this
+/// value. Therefore it has no `try_clone` and no `AsFd`, only the number ([`AsRawFd`]) and a
+/// [`BorrowedEvent`], and a foreign descriptor becomes an event only by the `unsafe`
+/// [`from_fd`](Self::from_fd).
 ///
 /// Dropping it closes the descriptor, which ends the event. An event whose ring is mapped ends when
 /// the ring is unmapped: a [`DataRing`](crate::DataRing) shares its event.
@@ -73,7 +76,7 @@ impl Event {
         Self { fd, attr, thread: None, is_kept_on_exec: false, name: None, output, generation }
     }
 
-    /// Sets a name for messages and counts, which `Display` prints in place of the attr's.
+    /// Sets a name for messages and counts, which `Display` prints instead of the attr's.
     #[must_use]
     pub fn with_name(self, name: impl Into<Arc<str>>) -> Self {
         Self { name: Some(name.into()), ..self }
@@ -84,21 +87,23 @@ impl Event {
         self.name.as_ref()
     }
 
-    /// Returns the attr with which the event was opened. Later changes of the period or the breakpoint by
-    /// ioctl are not in it.
+    /// Returns the attr with which the event was opened. Later changes of the period or the
+    /// breakpoint by ioctl are not in it.
     pub const fn attr(&self) -> &Attr {
         &self.attr
     }
 
-    /// Returns whether the kernel may overwrite unread records in the ring that the event writes into.
+    /// Returns whether the kernel may overwrite unread records in the ring that the event writes
+    /// into.
     ///
-    /// The kernel prepares one sample for all software events of a kind. It reserves space for the registers of
-    /// the event that it serves first, and writes those of each event. So a sample may reach beyond its space if
-    /// an event of any process samples another number of registers. The clocks have a timer each, and a BPF
-    /// program writes into one event.
+    /// The kernel prepares one sample for all software events of a kind. It reserves space for the
+    /// registers of the event that it serves first, and writes the registers of each event. So a
+    /// sample may reach beyond its space if an event of any process samples another number of
+    /// registers. The clocks have a timer each, and a BPF program writes into one event.
     ///
-    /// So may the kernel if the event is [kept on exec](OpenOptions::keep_on_exec): the program that is executed can
-    /// map the ring and release records that are unread here.
+    /// The kernel may also overwrite them if the event is
+    /// [kept on exec](OpenOptions::keep_on_exec): the executed program can map the ring and release
+    /// records that are unread here.
     pub fn may_overwrite_records(&self) -> bool {
         self.is_kept_on_exec || may_overwrite_records(&self.attr)
     }
@@ -119,13 +124,13 @@ impl Event {
         self.attr.flags.contains(AttrFlags::WRITE_BACKWARD)
     }
 
-    /// Redirects the records by `change`, and stores their destination. Changes of two threads come one after
-    /// the other, in the order in which the kernel makes them.
+    /// Redirects the records by `change`, and stores their destination. Changes of two threads come
+    /// one after the other, in the order in which the kernel makes them.
     ///
     /// # Errors
     ///
     /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event, and
-    /// [`Error::Forked`].
+    /// [`Error::Forked`] in a child of `fork`.
     fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
         self.check_here()?;
         let mut destination = self.output.lock();
@@ -137,8 +142,8 @@ impl Event {
         Ok(())
     }
 
-    /// Returns [`Error::NotCopied`] if the ring of `target` lends records, and an event is to write into it that
-    /// may overwrite them.
+    /// Returns [`Error::NotCopied`] if the ring of `target` lends records, and an event is to write
+    /// into it that may overwrite them.
     fn check_copied(may_overwrite: bool, target: &Self) -> Result<()> {
         if may_overwrite && !target.is_copied() { Err(Error::NotCopied) } else { Ok(()) }
     }
@@ -148,7 +153,7 @@ impl Event {
         self.may_overwrite_records() || self.output.is_copied()
     }
 
-    /// Stores that the records of the event's ring are only copied, now and in later mappings of it.
+    /// Marks the records of the event's ring as only copied, in current and later mappings.
     pub(crate) fn set_copied(&self) {
         self.output.set_copied();
     }
@@ -248,8 +253,8 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// Keeps the descriptor open across `exec`. The records of the event's ring are then copied, not borrowed, because
-    /// the program that is executed can map the ring and release them.
+    /// Keeps the descriptor open across `exec`. The records of the event's ring are then copied,
+    /// not borrowed, because the program that is executed can map the ring and release them.
     #[must_use]
     pub fn keep_on_exec(mut self) -> Self {
         self.flags -= OpenFlags::FD_CLOEXEC;
@@ -260,8 +265,8 @@ impl<'a> OpenOptions<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Event::open`], and [`Error::NotCopied`] with [`FD_OUTPUT`](OpenFlags::FD_OUTPUT), as from
-    /// [`Event::set_output`].
+    /// The errors of [`Event::open`], and [`Error::NotCopied`] with
+    /// [`FD_OUTPUT`](OpenFlags::FD_OUTPUT), as from [`Event::set_output`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let output = self.leader.filter(|_| self.flags.contains(OpenFlags::FD_OUTPUT));
         let is_kept_on_exec = !self.flags.contains(OpenFlags::FD_CLOEXEC);
@@ -277,8 +282,9 @@ impl<'a> OpenOptions<'a> {
     }
 }
 
-/// Returns the error for a CPU or cgroup that does not exist, if that is the cause of `error`. These
-/// errnos of an open have other causes too, so an event is opened and closed that fits each target.
+/// Returns the error for a CPU or cgroup that does not exist, if that is the cause of `error`.
+/// These errnos of an open have other causes too, so an event is opened and closed that fits each
+/// target.
 #[cold]
 fn missing_target(error: Error, target: Target<'_>) -> Option<Error> {
     let errno = error.errno()?;
@@ -303,10 +309,10 @@ impl Default for OpenOptions<'_> {
     }
 }
 
-/// The [name](Self::name), or the kernel header's name of the attr's event: `PAGE_FAULTS`, `L1D-READ-MISS`, on a
-/// hybrid CPU with the PMU's type, `CPU_CYCLES@10`. An event without a name there has its type and number:
-/// `TRACEPOINT:0x1a3`. The names of tracepoints and of a PMU's own events are in files, which this crate does not
-/// read.
+/// The [name](Self::name), or the kernel header's name of the attr's event: `PAGE_FAULTS`,
+/// `L1D-READ-MISS`, on a hybrid CPU with the PMU's type, `CPU_CYCLES@10`. An event without a name
+/// there has its type and number: `TRACEPOINT:0x1a3`. The names of tracepoints and of a PMU's own
+/// events are in files, which this crate does not read.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {

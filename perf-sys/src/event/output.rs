@@ -1,3 +1,5 @@
+//! The destinations of an event's records: its own ring, or another one.
+
 use alloc::sync::Arc;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -17,27 +19,28 @@ pub(super) enum Destination {
     Redirected,
 }
 
-/// The destination of an event's records under a lock, which is held for one ioctl at most, and the way in
-/// which its ring is read.
+/// The destination of an event's records under a lock, which is held for one ioctl at most, and the
+/// way in which its ring is read.
 ///
 /// A lock of std would need std.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     /// A [`Destination`], or [`LOCKED`].
     state: AtomicU8,
-    /// Set if the records of the event's ring are never lent. Never cleared, so that no later mapping
-    /// lends records while an event that was redirected meanwhile writes them.
+    /// Set if the records of the event's ring are never lent. Never cleared, so that no later
+    /// mapping lends records while an event that was redirected meanwhile writes them.
     is_copied: AtomicBool,
 }
 
 const LOCKED: u8 = u8::MAX;
 
 impl Output {
-    /// Waits for other changes and locks the destination. In a child of `fork` a thread that only the parent has
-    /// may hold the lock.
+    /// Waits for other changes and locks the destination. In a child of `fork` a thread that only
+    /// the parent has may hold the lock.
     pub(super) fn lock(&self) -> Locked<'_> {
         loop {
-            // Acquire pairs with the release of the unlock, so that the changes of two threads are ordered.
+            // Acquire pairs with the release of the unlock, so that the changes of two threads are
+            // ordered.
             match self.state.swap(LOCKED, Ordering::Acquire) {
                 LOCKED => sched_yield(),
                 state => return Locked { state: &self.state, destination: Destination::from_state(state) },
@@ -90,7 +93,8 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// The right to map the ring of an event. Holding one proves that no other mapping of it has a reader.
+/// The right to map the ring of an event. Holding one proves that no other mapping of the ring has
+/// a reader.
 #[derive(Debug)]
 pub(crate) struct RingClaim(Arc<Event>);
 

@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because rustix has no wrapper for these system calls, or one in a feature that
-//! takes most of its build: they are made by functions of the C library, as the crate `libc` declares them, and
-//! the number that `perf_event_open` returns becomes an owned descriptor here.
+//! This file may use `unsafe` because rustix has no wrapper for these system calls, or only in a
+//! feature that takes most of its build. Functions of the C library make them, as the crate `libc`
+//! declares them, and the number that `perf_event_open` returns becomes an owned descriptor here.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_long, c_ulong};
@@ -31,8 +31,8 @@ pub(super) fn perf_event_open(
     let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
     let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
     let (call, flags) = (libc::SYS_perf_event_open, flags.bits() as c_ulong);
-    // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
-    // kernel reads the `size` bytes of it, at most all. The other arguments are numbers.
+    // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG;
+    // the kernel reads its first `size` bytes, at most all. The other arguments are numbers.
     let fd = unsafe { libc::syscall(call, &raw mut *passed.as_mut(), pid, cpu, group, flags) };
     match c_int::try_from(fd) {
         // SAFETY: the kernel just made this descriptor, and no other code owns it.
@@ -57,12 +57,12 @@ impl Event {
     /// # Safety
     ///
     /// `fd` must be a descriptor of `perf_event_open`, opened with this `attr`. No other code may
-    /// map its ring and store `data_tail` while this event or a [`DataRing`](crate::DataRing) made from it
-    /// lives, because a second reader would release records that are still borrowed. For the same
-    /// reason its records must not be redirected to another event's ring
+    /// map its ring and store `data_tail` while this event or a [`DataRing`](crate::DataRing) made
+    /// from it lives, because a second reader would release records that are still borrowed. For
+    /// the same reason its records must not be redirected to another event's ring
     /// (`PERF_EVENT_IOC_SET_OUTPUT`, `PERF_FLAG_FD_OUTPUT`) when it is mapped, because many kernels
-    /// then map that other ring. No event that [may overwrite records](Self::may_overwrite_records) may be
-    /// redirected into its ring, unless it is one itself.
+    /// then map that other ring. No event that [may overwrite records](Self::may_overwrite_records)
+    /// may be redirected into its ring, unless it is one itself.
     pub unsafe fn from_fd(fd: impl Into<OwnedFd>, attr: Attr) -> Self {
         Self::new(fd.into(), attr)
     }
@@ -107,8 +107,8 @@ impl Event {
     }
 }
 
-/// `ppoll(fds, POLLIN, timeout)`—Waits until one of the events is readable, has hung up or failed. `None` waits without
-/// limit.
+/// `ppoll(fds, POLLIN, timeout)`—Waits until one of the events is readable, has hung up or failed.
+/// `None` waits without limit.
 ///
 /// # Errors
 ///
@@ -119,13 +119,13 @@ impl Event {
 /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
 pub fn poll(events: &mut [Polled<'_>], timeout: Option<&Timespec>) -> Result<()> {
     let fds: *mut [PollFd<'_>] = core::ptr::from_mut(events) as *mut [PollFd<'_>];
-    // SAFETY: `Polled` is a transparent `PollFd`; the same memory as `events`, borrowed as long. The kernel writes what
-    // it found, not the descriptors.
+    // SAFETY: `Polled` is a transparent `PollFd`; the same memory as `events`, borrowed as long.
+    // The kernel writes what it found, not the descriptors.
     let fds = unsafe { &mut *fds };
     rustix::event::poll(fds, timeout).map(drop).map_err(Error::of(Call::Poll))
 }
 
-/// Makes the `prctl` of an option that enables or disables the events of the calling thread.
+/// Calls `prctl` with an option that enables or disables the events of the calling thread.
 fn control_all(option: c_int, call: Call) -> Result<()> {
     // SAFETY: these options take no pointer and change only events.
     let found = unsafe { libc::prctl(option, 0, 0, 0, 0) };
@@ -172,8 +172,8 @@ impl AttrArgument {
         &mut self.attr
     }
 
-    /// Returns the error for `errno` from a call that takes an attr. `E2BIG` is about the attr only if
-    /// the kernel wrote its own size.
+    /// Returns the error for `errno` from a call that takes an attr. `E2BIG` is about the attr only
+    /// if the kernel wrote its own size.
     pub(super) fn refused(&self, call: Call, errno: Errno) -> Error {
         let kernel = self.attr.size;
         if errno == Errno::E2BIG && kernel != self.passed_size {

@@ -1,3 +1,5 @@
+//! The tasks and CPUs that an event observes.
+
 use core::num::NonZeroI32;
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -59,13 +61,12 @@ impl<'fd> Target<'fd> {
     /// Returns the thread `tid`, on any CPU.
     ///
     /// A thread of another process needs `CAP_PERFMON`, or the permission to `ptrace` it. The id of
-    /// a process, as `Child::id` of std returns it, is that of its main thread;
-    /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
-    /// start.
+    /// a process, as `Child::id` of std returns it, is also the id of its main thread; the others
+    /// need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they start.
     ///
     /// A `tid` of 0 does not mean the calling thread, as `pid` 0 does in C; use
-    /// [`calling_thread`](Self::calling_thread), or [`from_raw`](Self::from_raw) for the numbers of C.
-    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`.
+    /// [`calling_thread`](Self::calling_thread), or [`from_raw`](Self::from_raw) for the numbers of
+    /// C. Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`.
     pub const fn thread(tid: u32) -> Self {
         Self { tasks: Tasks::Thread(tid), cpu: None }
     }
@@ -73,8 +74,8 @@ impl<'fd> Target<'fd> {
     /// Returns all tasks on CPU `cpu`. It needs `CAP_PERFMON`, or `perf_event_paranoid` of at most
     /// 0.
     ///
-    /// The event dies when its CPU goes offline: it keeps its count and never counts again,
-    /// without a hang-up (kernel errata). The flags `NAMESPACES`, `CGROUP` and `DEFER_OUTPUT` deliver
+    /// The event dies when its CPU goes offline: it keeps its count and never counts again, without
+    /// a hang-up (kernel errata). The flags `NAMESPACES`, `CGROUP` and `DEFER_OUTPUT` deliver
     /// nothing here without `COMM` or `TASK`.
     pub const fn cpu(cpu: u32) -> Self {
         Self { tasks: Tasks::All, cpu: Some(cpu) }
@@ -83,7 +84,7 @@ impl<'fd> Target<'fd> {
     /// Returns the tasks of the cgroup with directory `dir`, on CPU `cpu`. Since Linux 2.6.39.
     ///
     /// The directory is one of cgroup2, or of the version 1 hierarchy of the `perf_event`
-    /// controller. The permissions are those of [`cpu`](Self::cpu).
+    /// controller. It needs the permissions of [`cpu`](Self::cpu).
     #[doc(alias = "PERF_FLAG_PID_CGROUP")]
     pub fn cgroup(dir: &'fd impl AsFd, cpu: u32) -> Self {
         Self { tasks: Tasks::Cgroup(dir.as_fd()), cpu: Some(cpu) }
@@ -133,8 +134,8 @@ impl<'fd> Target<'fd> {
         matches!(self.tasks, Tasks::Caller | Tasks::Thread(_))
     }
 
-    /// Returns the id of the thread that [`thread`](Self::thread) named, `None` for the calling thread, all
-    /// tasks and a cgroup.
+    /// Returns the id of the thread that [`thread`](Self::thread) named, `None` for the calling
+    /// thread, all tasks and a cgroup.
     pub const fn tid(&self) -> Option<u32> {
         match self.tasks {
             Tasks::Thread(tid) => Some(tid),

@@ -1,4 +1,4 @@
-//! The readers of an AUX area, which a trace unit writes beside the ring.
+//! The readers of an AUX area, which a trace unit writes in addition to the ring.
 //!
 //! # Safety
 //!
@@ -16,7 +16,8 @@ use rustix::mm::ProtFlags;
 use super::{Area, DataRing, Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
 use crate::error::{Error, Result};
 
-/// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it after the ring.
+/// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it
+/// after the ring.
 fn map(ring: &mut DataRing, pages: usize, mode: ProtFlags) -> Result<(Arc<Area>, Mapping)> {
     let offset = ring.end();
     let page = ring.share().ok_or(Error::AuxInUse)?;
@@ -31,8 +32,8 @@ fn map(ring: &mut DataRing, pages: usize, mode: ProtFlags) -> Result<(Arc<Area>,
     Ok((page, data))
 }
 
-/// A mapped AUX area that the hardware does not overwrite: the raw trace of a unit like Intel PT, `CoreSight` or
-/// SPE, in bytes. Since Linux 4.1.
+/// A mapped AUX area that the hardware does not overwrite: the raw trace of a unit like Intel PT,
+/// `CoreSight` or SPE, in bytes. Since Linux 4.1.
 ///
 /// Its length in bytes is a power of two, and only this value stores `aux_tail`.
 ///
@@ -46,14 +47,14 @@ pub struct AuxRing {
 }
 
 impl AuxRing {
-    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX area of
-    /// `pages` pages for the event of `ring`, after the ring.
+    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX
+    /// area of `pages` pages for the event of `ring`, after the ring.
     ///
     /// # Errors
     ///
-    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
-    /// another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU has no AUX
-    /// area, `EPERM` if the memory exceeds what the user may lock.
+    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring
+    /// has another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU
+    /// has no AUX area, `EPERM` if the memory exceeds what the user may lock.
     ///
     /// # References
     ///
@@ -71,7 +72,7 @@ impl AuxRing {
         Ok(Self { data, tail, page })
     }
 
-    /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
+    /// Maps anonymous pages like [`map`](Self::map). The test writes `page`.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
         Self::new(page, filled(content)?)
@@ -94,8 +95,8 @@ impl AuxRing {
         Ok((self.tail, head))
     }
 
-    /// Returns the `size` bytes from `offset`, a position as the kernel counts it. They continue in the
-    /// second slice if they wrap at the end of the area.
+    /// Returns the `size` bytes from `offset`, a position as the kernel counts it. They continue in
+    /// the second slice if they wrap at the end of the area.
     ///
     /// # Errors
     ///
@@ -116,13 +117,14 @@ impl AuxRing {
     /// Borrows `len` bytes at `start`. Only for [`slices`](Self::slices), inside `[tail, head)`.
     fn slice(here: Here<'_>, start: usize, len: usize) -> &[u8] {
         let first = here.at(start);
-        // SAFETY: `start + len` is at most the area's length; part of `[tail, head)`, which the hardware
-        // does not write while the consumer is borrowed, because `release` needs it mutably.
+        // SAFETY: `start + len` is at most the area's length; part of `[tail, head)`, which the
+        // hardware does not write while the consumer is borrowed, because `release` needs it
+        // mutably.
         unsafe { slice::from_raw_parts(first, len) }
     }
 
-    /// Releases everything before `to`, a position as the kernel counts it. Does nothing if it is not
-    /// between tail and head.
+    /// Releases everything before `to`, a position as the kernel counts it. Does nothing if it is
+    /// not between tail and head.
     pub fn release(&mut self, to: u64) -> Result<()> {
         let (tail, head) = self.unread()?;
         let to = position(tail, to);
@@ -153,15 +155,15 @@ impl OverwrittenAux {
     ///
     /// # Errors
     ///
-    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
-    /// another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU has no AUX
-    /// area, `EPERM` if the memory exceeds what the user may lock.
+    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring
+    /// has another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU
+    /// has no AUX area, `EPERM` if the memory exceeds what the user may lock.
     pub fn map(ring: &mut DataRing, pages: usize) -> Result<Self> {
         let (page, data) = map(ring, pages, OVERWRITES)?;
         Ok(Self { data, page })
     }
 
-    /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
+    /// Maps anonymous pages like [`map`](Self::map). The test writes `page`.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
         Ok(Self { data: filled(content)?, page })
@@ -173,16 +175,16 @@ impl OverwrittenAux {
         self.data.len
     }
 
-    /// Copies the newest bytes, those before `aux_head`, in the order of the trace: at most the length of `copy`
-    /// and of the area. Returns their number and the head, which depending on the driver is free-running or modulo
-    /// the area's length; a 32-bit kernel counts modulo 2^32.
+    /// Copies the newest bytes, up to `aux_head`, in the order of the trace: at most the length of
+    /// `copy` and of the area. Returns their number and the head, which depending on the driver is
+    /// free-running or modulo the area's length; a 32-bit kernel counts modulo 2^32.
     ///
-    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as it was
-    /// before or after.
+    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as
+    /// it was before or after.
     ///
     /// # Errors
     ///
-    /// [`Error::Forked`].
+    /// [`Error::Forked`] in a child of `fork`.
     #[doc(alias = "aux_head")]
     pub fn copy(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
         // Unlike the area, the control page is mapped for writing.
@@ -192,8 +194,8 @@ impl OverwrittenAux {
         let start = (head as usize).wrapping_sub(len);
         for (index, to) in copy.iter_mut().take(len).enumerate() {
             let byte = here.at(start.wrapping_add(index) & (self.data.len - 1));
-            // SAFETY: inside the area, mapped as long as `self`; this process never writes it. On all
-            // targets std allows a relaxed load of a byte from pages mapped for reading only.
+            // SAFETY: inside the area, mapped as long as `self`; this process never writes it. On
+            // all targets std allows a relaxed load of a byte from pages mapped for reading only.
             *to = unsafe { AtomicU8::from_ptr(byte) }.load(Ordering::Relaxed);
         }
         fence(Ordering::Acquire);

@@ -15,16 +15,17 @@ use super::{Area, Here, PageWord, position};
 use crate::error::{Error, Result};
 use crate::event::Event;
 
-/// A mapped ring in which the kernel drops new records while it is full: the reader's side of it.
+/// The reader's side of a mapped ring in which the kernel drops new records while it is full.
 ///
-/// It lends the unread words, from `data_tail` to `data_head`, as two slices. [`refresh`](Self::refresh) loads
-/// `data_head`, [`release`](Self::release) stores `data_tail`.
+/// It lends the unread words, from `data_tail` to `data_head`, as two slices.
+/// [`refresh`](Self::refresh) loads `data_head`, [`release`](Self::release) stores `data_tail`.
 ///
-/// Holding one proves that the data area lies inside the mapping, that it is the ring's only reader, that
-/// `[tail, head)` is at most the area and was complete when `head` was loaded, and that it stays as it
-/// is until it is released, because the kernel writes only outside of it. There is one exception: the samples of
-/// an event that [may overwrite records](Event::may_overwrite_records). A ring for such an event lends nothing and
-/// its words are [copied](Self::copy_from).
+/// Holding one proves that the data area lies inside the mapping, that it is the ring's only
+/// reader, that `[tail, head)` is at most the area and was complete when `head` was loaded, and
+/// that it stays unchanged until it is released, because the kernel writes only outside of it. The
+/// only exception are samples of an event that
+/// [may overwrite records](Event::may_overwrite_records). A ring for such an event lends nothing
+/// and its words are [copied](Self::copy_from).
 ///
 /// The mapping is not inherited across `fork`; see [`Error::Forked`].
 ///
@@ -69,15 +70,16 @@ pub struct DataRing {
 }
 
 impl DataRing {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring of
-    /// `data_pages` pages for `event`.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring
+    /// of `data_pages` pages for `event`.
     ///
     /// # Errors
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
     /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `ENOMEM` if it is more than there
-    /// is or than the kernel allocates at once, `EINVAL` for an inherited event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
+    /// is or than the kernel allocates at once, `EINVAL` for an inherited event on any CPU (open
+    /// one for each CPU), and `EBUSY` for an event whose records are redirected.
     ///
     /// # References
     ///
@@ -118,14 +120,15 @@ impl DataRing {
         self.offset + self.size()
     }
 
-    /// Returns whether the unread words are only copied: [`unread_from`](Self::unread_from) lends none.
+    /// Returns whether the unread words are only copied: [`unread_from`](Self::unread_from) lends
+    /// none.
     #[inline]
     pub const fn is_copied(&self) -> bool {
         self.is_copied
     }
 
-    /// Lends no word from now on, also from later mappings of the event's ring, so that events may be redirected
-    /// into it that [may overwrite records](Event::may_overwrite_records).
+    /// Lends no word from now on, also from later mappings of the event's ring, so that events may
+    /// be redirected into it that [may overwrite records](Event::may_overwrite_records).
     pub fn copy_only(&mut self) {
         self.is_copied = true;
         if let Some(claim) = &self.area.claim {
@@ -139,8 +142,8 @@ impl DataRing {
         self.words * 8
     }
 
-    /// Returns the position of the first byte that is not released, `data_tail`. Positions are free-running, in
-    /// bytes.
+    /// Returns the position of the first byte that is not released, `data_tail`. Positions are
+    /// free-running, in bytes.
     #[inline]
     pub const fn tail(&self) -> u64 {
         self.tail
@@ -157,16 +160,16 @@ impl DataRing {
         self.area.here().map(|_| ())
     }
 
-    /// Loads the kernel's position, without the other checks of [`refresh`](Self::refresh): to see whether there are
-    /// new records.
+    /// Loads the kernel's position, without the other checks of [`refresh`](Self::refresh), to test
+    /// for new records.
     ///
     /// # Errors
     ///
-    /// [`Error::Forked`].
+    /// [`Error::Forked`] in a child of `fork`.
     #[inline]
     pub fn load_head(&self) -> Result<u64> {
-        // Acquire pairs with the write barrier before the kernel's store of data_head: the records up
-        // to it are complete.
+        // Acquire pairs with the write barrier before the kernel's store of data_head: the records
+        // up to it are complete.
         let head = self.area.here()?.word(PageWord::DATA_HEAD).load(Ordering::Acquire);
         Ok(position(self.tail, head))
     }
@@ -175,8 +178,8 @@ impl DataRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if that is not a possible position, and [`Error::Forked`]; the state stays as
-    /// it was.
+    /// [`Error::Positions`] if that is not a possible position, and [`Error::Forked`]; the state
+    /// stays as it was.
     pub fn refresh(&mut self) -> Result<u64> {
         let (tail, head, size) = (self.tail, self.load_head()?, self.size());
         if (tail | head) % 8 != 0 || head.wrapping_sub(tail) > size as u64 {
@@ -186,11 +189,11 @@ impl DataRing {
         Ok(head)
     }
 
-    /// Returns the unread words from `position` to the head; those after the end of the data area are the second
-    /// slice.
+    /// Returns the unread words from `position` to the head; those after the end of the data area
+    /// are the second slice.
     ///
-    /// Both are empty if `position` is not between tail and head, if the ring [is copied](Self::is_copied), and
-    /// in a child of `fork`.
+    /// Both are empty if `position` is not between tail and head, if the ring
+    /// [is copied](Self::is_copied), and in a child of `fork`.
     #[inline]
     pub fn unread_from(&self, position: u64) -> (&[u64], &[u64]) {
         if self.is_copied {
@@ -202,8 +205,9 @@ impl DataRing {
         (self.slice(here, start, first), self.slice(here, 0, len - first))
     }
 
-    /// Copies the unread words from `position` to the head, each by one atomic load: sound even while the kernel
-    /// writes them. None if `position` is not between tail and head, and in a child of `fork`.
+    /// Copies the unread words from `position` to the head, each by one atomic load: sound even
+    /// while the kernel writes them. None if `position` is not between tail and head, and in a
+    /// child of `fork`.
     pub fn copy_from(&self, position: u64) -> impl ExactSizeIterator<Item = u64> {
         let here = self.area.here().ok();
         let (start, len) = here.map_or((0, 0), |_| self.range_from(position));
@@ -212,8 +216,8 @@ impl DataRing {
             .map(move |index| here.map_or(0, |here| here.load_data(offset + (index & mask) * 8)))
     }
 
-    /// Returns the index of the word at `position` in the data, and the number of words up to the head: 0 if it is
-    /// not unread.
+    /// Returns the index of the word at `position` in the data, and the number of words up to the
+    /// head: 0 if it is not unread.
     #[inline]
     const fn range_from(&self, position: u64) -> (usize, usize) {
         let bytes = self.head.wrapping_sub(position);
@@ -227,14 +231,14 @@ impl DataRing {
     fn slice<'r>(&'r self, here: Here<'r>, start: usize, len: usize) -> &'r [u64] {
         let first = here.at(self.offset + start * 8);
         // SAFETY: `start + len <= words`, so this is inside the data area and the mapping; aligned
-        // because page, offset and words are; part of `[tail, head)`, which the kernel does not write
-        // before it is released, because no event writes here that may overwrite records, and `release`
-        // needs the ring exclusively, which `'r` borrows.
+        // because page, offset and words are; part of `[tail, head)`, which the kernel does not
+        // write before it is released, because no event writes here that may overwrite records, and
+        // `release` needs the ring exclusively, which `'r` borrows.
         unsafe { slice::from_raw_parts(first, len) }
     }
 
-    /// Stores `data_tail`: the kernel may overwrite all words before `to`. Does nothing if `to` is not a multiple of
-    /// 8 between tail and head.
+    /// Stores `data_tail`: the kernel may overwrite all words before `to`. Does nothing if `to` is
+    /// not a multiple of 8 between tail and head.
     pub fn release(&mut self, to: u64) {
         let is_unread = to.wrapping_sub(self.tail) <= self.head.wrapping_sub(self.tail);
         if to == self.tail || to % 8 != 0 || !is_unread {

@@ -1,15 +1,15 @@
 //! The generation of a process, a number by which a mapping recognizes a child of `fork`.
 //!
 //! The kernel does not copy perf mappings to a child (`VM_DONTCOPY` in `perf_mmap`), but the values
-//! that own them are copied. A page that the kernel does zero in the child (`MADV_WIPEONFORK`, Linux
-//! 4.14) holds the generation: 0 in a child until it takes the next number. This also works for a
-//! child of the bare `clone` system call. A child that shares the address space (`vfork`, `CLONE_VM`)
-//! shares the mappings too, and keeps the generation.
+//! that own them are copied. A page that the kernel does zero in the child (`MADV_WIPEONFORK`,
+//! Linux 4.14) holds the generation: 0 in a child until it takes the next number. This also works
+//! for a child of the bare `clone` system call. A child that shares the address space (`vfork`,
+//! `CLONE_VM`) shares the mappings too, and keeps the generation.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it maps that page, and refers to it without owning it. The page
-//! is written only through atomics and never unmapped once it is in [`MARKER`].
+//! This file may use `unsafe` because it maps that page, and refers to it without owning it. The
+//! page is written only through atomics and never unmapped once it is in [`MARKER`].
 #![allow(unsafe_code)]
 
 use core::ffi::c_void;
@@ -29,8 +29,8 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 
 // For perf-ring and perf-bpf, whose epolls and mappings need the same check.
 #[doc(hidden)]
-/// A generation of this process or of an ancestor: a number by which the owner of a mapping recognizes a
-/// child of `fork`, also of the bare `clone` system call.
+/// A generation of this process or of an ancestor: a number by which the owner of a mapping
+/// recognizes a child of `fork`, also of the bare `clone` system call.
 #[derive(Clone, Copy, Debug)]
 pub struct Generation {
     marker: &'static AtomicU64,
@@ -66,7 +66,7 @@ impl Generation {
     }
 }
 
-/// Returns the marker. The first caller maps it. There is no lock, because a child could inherit it
+/// Returns the marker. The first caller maps it. Not under a lock, because a child could inherit it
 /// locked.
 fn marker() -> Result<&'static AtomicU64> {
     if let Some(marker) = known() {
@@ -77,7 +77,8 @@ fn marker() -> Result<&'static AtomicU64> {
     let published =
         MARKER.compare_exchange(null_mut(), page.as_ptr().cast(), Ordering::Release, Ordering::Relaxed);
     if published.is_err() {
-        // SAFETY: exactly what `new_page` mapped; another thread published first, so nothing refers to it.
+        // SAFETY: exactly what `new_page` mapped; another thread published first, so nothing refers
+        // to it.
         let unmapped = unsafe { munmap(page.as_ptr(), page_size()) };
         debug_assert_eq!(unmapped, Ok(()), "munmap of a whole mapping");
     }

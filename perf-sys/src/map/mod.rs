@@ -140,14 +140,14 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's
-    /// ring so that the kernel does not overwrite unread records.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an
+    /// event's ring so that the kernel does not overwrite unread records.
     fn map(event: &Arc<Event>, data_pages: usize) -> Result<Self> {
         Self::claim_and_map(event, data_pages, WAITS)
     }
 
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so that
-    /// the kernel overwrites it. A store to it, also to the control page, is a fault.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so
+    /// that the kernel overwrites it. A store to it, also to the control page, is a fault.
     fn map_overwritten(event: &Arc<Event>, data_pages: usize) -> Result<Self> {
         Self::claim_and_map(event, data_pages, OVERWRITES)
     }
@@ -158,7 +158,8 @@ impl Area {
         Ok(Self { mapping, claim: Some(claim) })
     }
 
-    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page alone.
+    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page
+    /// alone.
     pub(crate) fn map_page(fd: BorrowedFd<'_>) -> Result<Self> {
         Ok(Self { mapping: Mapping::of(fd, page_size(), WAITS, 0)?, claim: None })
     }
@@ -190,7 +191,7 @@ impl Area {
     /// # Errors
     ///
     /// [`Error::DataArea`] if the control page places them outside the mapping, or their length is
-    /// not that of a ring.
+    /// impossible for a ring.
     pub(crate) fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };

@@ -1,11 +1,13 @@
-//! The reader of a ring that the kernel overwrites, and loads of words from pages that are mapped for reading only.
+//! The reader of a ring that the kernel overwrites, and loads of words from pages that are mapped
+//! for reading only.
 //!
-//! No part of such a ring is borrowed. Every word is copied by relaxed atomic loads, which are sound
-//! while the kernel writes.
+//! No part of such a ring is borrowed. Every word is copied by relaxed atomic loads, which are
+//! sound while the kernel writes.
 //!
-//! std allows only relaxed loads up to a certain size there ("Atomic accesses to read-only memory" in
-//! [`core::sync::atomic`]): 8 bytes on 64-bit targets, 4 on others, where a load of 8 may be compiled
-//! to a compare-and-swap, which stores. Therefore 32-bit targets load the two halves of a word.
+//! std allows only relaxed loads up to a certain size there ("Atomic accesses to read-only memory"
+//! in [`core::sync::atomic`]): 8 bytes on 64-bit targets, 4 on others, where a load of 8 may be
+//! compiled to a compare-and-swap, which stores. Therefore 32-bit targets load the two halves of a
+//! word.
 //!
 //! # Safety
 //!
@@ -22,8 +24,9 @@ use crate::event::{Event, membarrier_global};
 
 /// A mapped ring in which the kernel overwrites the oldest records. Since Linux 4.7.
 ///
-/// Holding one proves that its data area is inside the mapping. Its words are only copied. Before the copy, stop the
-/// kernel: [`Event::pause_output`], then [`wait_for_writers`](Self::wait_for_writers).
+/// Holding one proves that its data area is inside the mapping. Its words are only copied. Before
+/// the copy, stop the kernel: [`Event::pause_output`], then
+/// [`wait_for_writers`](Self::wait_for_writers).
 ///
 /// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
@@ -36,14 +39,14 @@ pub struct OverwrittenRing {
 }
 
 impl OverwrittenRing {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps a ring of `data_pages`
-    /// pages that is overwritten.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps a ring of
+    /// `data_pages` pages that is overwritten.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteForward`] unless the event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD),
-    /// because no record can be found in a ring overwritten forward. Otherwise as
-    /// [`DataRing::map`](crate::DataRing::map).
+    /// [`Error::WriteForward`] unless the event has
+    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), because no record can be found in a
+    /// ring overwritten forward. Otherwise as [`DataRing::map`](crate::DataRing::map).
     ///
     /// # References
     ///
@@ -62,20 +65,20 @@ impl OverwrittenRing {
     ///
     /// # Errors
     ///
-    /// [`Error::DataArea`] if it is not inside the mapping, or its length is not that of a ring.
+    /// [`Error::DataArea`] if it is not inside the mapping, or its length is impossible for a ring.
     pub(crate) fn new(area: Area) -> Result<Self> {
         let (offset, words) = area.data()?;
         Ok(Self { area, offset, words })
     }
 
-    /// `membarrier(MEMBARRIER_CMD_GLOBAL)`—Waits until the kernel has finished every record that it began before a
-    /// pause. Such a record may be half written, over the oldest ones.
+    /// `membarrier(MEMBARRIER_CMD_GLOBAL)`—Waits until the kernel has finished every record that it
+    /// began before a pause. Such a record may be half written, over the oldest ones.
     ///
     /// The kernel tests the pause under `rcu_read_lock` and writes with preemption disabled
     /// (`perf_output_begin`), so a grace period of RCU has to pass. Of the membarrier commands only
-    /// GLOBAL waits for one; the expedited ones interrupt CPUs that run certain processes, which orders
-    /// memory but waits for no section with preemption disabled. GLOBAL fails with `nohz_full` and
-    /// under some seccomp filters. Then the oldest records may be damaged.
+    /// GLOBAL waits for one; the expedited ones interrupt CPUs that run certain processes, which
+    /// orders memory but waits for no section with preemption disabled. GLOBAL fails with
+    /// `nohz_full` and under some seccomp filters. Then the oldest records may be damaged.
     pub fn wait_for_writers() {
         membarrier_global();
     }
@@ -97,11 +100,11 @@ impl OverwrittenRing {
     /// [`Error::Forked`], and [`Error::Positions`] if it is not a multiple of 8.
     pub fn head(&self) -> Result<u64> {
         let head = self.area.here()?.load(PageWord::DATA_HEAD);
-        // In place of an acquire load, which a page mapped for reading only does not allow. Pairs with
-        // the write barrier before the kernel's store.
+        // In place of an acquire load, which a page mapped for reading only does not allow. Pairs
+        // with the write barrier before the kernel's store.
         fence(Ordering::Acquire);
-        // A 32-bit kernel counts modulo 2^32. A 64-bit head would be this low only after 2^64 - 2^32
-        // bytes.
+        // A 32-bit kernel counts modulo 2^32. A 64-bit head would be this low only after 2^64 -
+        // 2^32 bytes.
         let head = if head != 0 && head >> 32 == 0 { head | u64::MAX << 32 } else { head };
         if head % 8 != 0 {
             return Err(Error::Positions { tail: 0, head, size: self.words * 8 });
@@ -109,8 +112,9 @@ impl OverwrittenRing {
         Ok(head)
     }
 
-    /// Copies the whole ring, each word to its own index, to the first [`words`](Self::words) of `copy`. A word that the kernel writes meanwhile is
-    /// copied as it was before or after, on 32-bit targets each half of it.
+    /// Copies the whole ring, each word to its own index, to the first [`words`](Self::words) of
+    /// `copy`. A word that the kernel writes meanwhile is copied as it was before or after, on
+    /// 32-bit targets in halves.
     pub fn copy(&self, copy: &mut [u64]) -> Result<()> {
         let here = self.area.here()?;
         for (index, to) in copy.iter_mut().take(self.words).enumerate() {
@@ -140,8 +144,8 @@ impl Here<'_> {
 
     /// Loads the word at `offset`, relaxed. `offset` is a multiple of 8 inside the mapping.
     ///
-    /// If the kernel is writing the word, a 32-bit target may load one half from before and one from
-    /// after.
+    /// If the kernel is writing the word, a 32-bit target may load one half from before and one
+    /// from after.
     pub(super) fn load_data(self, offset: usize) -> u64 {
         if WHOLE {
             self.load_whole(offset)
@@ -152,8 +156,8 @@ impl Here<'_> {
 
     fn load_whole(self, offset: usize) -> u64 {
         let word = self.at(offset);
-        // SAFETY: inside the mapping, which this process has; aligned because pages and the offset are;
-        // this process writes it only atomically. Only where std allows 8 bytes.
+        // SAFETY: inside the mapping, which this process has; aligned because pages and the offset
+        // are; this process writes it only atomically. Only where std allows 8 bytes.
         unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed)
     }
 

@@ -1,3 +1,5 @@
+//! Events on pipes.
+
 use perf_abi::Attr;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
@@ -6,8 +8,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::error::{Call, Error, Result};
 use crate::event::Event;
 
-/// Returns an event whose descriptor is the reading end of a pipe, and the other end: the event is readable while
-/// the pipe holds bytes, and hangs up with it. Its ioctls fail.
+/// Returns an event whose descriptor is the reading end of a pipe, and the other end: the event is
+/// readable while the pipe holds bytes, and hangs up with it. Its ioctls fail.
 ///
 /// # Errors
 ///

@@ -3,8 +3,8 @@
 //! # Safety
 //!
 //! This file may use `unsafe` because it writes the memory that readers borrow, by the rules of
-//! `kernel/events/ring_buffer.c`: only outside `[tail, head)`. The stores are atomic, so that a reader may copy
-//! meanwhile.
+//! `kernel/events/ring_buffer.c`: only outside `[tail, head)`. The stores are atomic, so that a
+//! reader may copy meanwhile.
 #![allow(unsafe_code)]
 
 use alloc::sync::Arc;
@@ -28,7 +28,8 @@ pub struct SimulatedKernel {
 }
 
 impl SimulatedKernel {
-    /// Returns a writer and the reader of its ring of `data_pages` pages, which starts at position 0.
+    /// Returns a writer and the reader of its ring of `data_pages` pages, which starts at position
+    /// 0.
     ///
     /// # Errors
     ///
@@ -38,11 +39,12 @@ impl SimulatedKernel {
         Self::at(data_pages, 0)
     }
 
-    /// As [`new`](Self::new), with the first record at a position in bytes, a multiple of 8.
+    /// Creates a ring like [`new`](Self::new), with the first record at a position in bytes, a
+    /// multiple of 8.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn at(data_pages: usize, position: u64) -> Result<(Self, DataRing)> {
         let area = Arc::new(Area::anonymous(data_pages)?);
         let (offset, words) = area.data()?;
@@ -52,7 +54,8 @@ impl SimulatedKernel {
         Ok((kernel, DataRing::new(area, false)?))
     }
 
-    /// Returns the reader of an AUX area that begins with `content`. Only one of them may release bytes.
+    /// Returns the reader of an AUX area that begins with `content`. Only one of these readers may
+    /// release bytes.
     ///
     /// # Errors
     ///
@@ -61,11 +64,11 @@ impl SimulatedKernel {
         AuxRing::anonymous(Arc::clone(&self.area), content)
     }
 
-    /// As [`aux`](Self::aux), for an area that is overwritten.
+    /// Returns a reader like [`aux`](Self::aux), for an overwritten area.
     ///
     /// # Errors
     ///
-    /// As [`aux`](Self::aux).
+    /// The errors of [`aux`](Self::aux).
     pub fn overwritten_aux(&self, content: &[u8]) -> Result<OverwrittenAux> {
         OverwrittenAux::anonymous(Arc::clone(&self.area), content)
     }
@@ -91,7 +94,8 @@ impl SimulatedKernel {
         self.write_parts(&[&header, body])
     }
 
-    /// As [`write`](Self::write), with the header as the first word. Several records are written at once.
+    /// Writes like [`write`](Self::write), with the header as the first word. Several records are
+    /// written at once.
     pub fn write_words(&mut self, records: &[u64]) -> bool {
         self.write_parts(&[records])
     }
@@ -114,8 +118,8 @@ impl SimulatedKernel {
         true
     }
 
-    /// Overwrites one word of the data, as a faulty kernel may. The reader proves by its exclusive borrow that no
-    /// word is lent.
+    /// Overwrites one word of the data, as a faulty kernel may. The reader proves by its exclusive
+    /// borrow that no word is lent.
     pub fn overwrite(&mut self, _reader: &mut DataRing, position: u64, word: u64) {
         self.store(position, word);
     }
@@ -152,8 +156,8 @@ impl SimulatedKernel {
         self.load_word(PageWord::DATA_TAIL)
     }
 
-    /// Stores a `data_tail` that no reader stores, to see whether a reader stores another one. Nothing can be written
-    /// until it does.
+    /// Stores a `data_tail` that no reader stores, to detect a store by a reader. Nothing can be
+    /// written until then.
     pub fn mark_tail(&self) {
         self.store_word(PageWord::DATA_TAIL, MARK);
     }
@@ -177,8 +181,8 @@ impl SimulatedKernel {
         let Ok(here) = self.area.here() else { return };
         let index = (position / 8) as usize & (self.words - 1);
         let word = here.at(self.offset + index * 8);
-        // SAFETY: an aligned word of the data area, mapped as long as `self`. It is not borrowed: it is
-        // outside `[tail, head)`, or the caller has the reader exclusively.
+        // SAFETY: an aligned word of the data area, mapped as long as `self`. It is not borrowed:
+        // it is outside `[tail, head)`, or the caller has the reader exclusively.
         unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Relaxed);
     }
 }

@@ -91,34 +91,8 @@ fn main() -> ExitCode {
         Err(error) => return arguments::report(&error),
     };
     color::set(arguments.color);
-    if matches!(
-        arguments.command,
-        Command::Record(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)
-    ) {
-        command::raise_descriptor_limit();
-    }
     let mut out = io::stdout().lock();
-    let result = match &arguments.command {
-        Command::Archive(options) => archive::run(&mut out, options),
-        Command::Completions(options) => completions::run(&mut out, options).map(success),
-        Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
-        Command::Dump(options) => dump::run(&mut out, options).map(success),
-        Command::Diff(options) => diff::run(&mut out, options),
-        Command::Doctor(options) => doctor::run(&mut out, options),
-        Command::Export(options) => export::run(options),
-        #[cfg(feature = "flamegraph")]
-        Command::Flamegraph(options) => flamegraph::run(options),
-        Command::List(options) => list::run(&mut out, options),
-        Command::Man(options) => man::run(options).map(success),
-        Command::Record(options) => record::run(options),
-        Command::Report(options) => report::run(&mut out, options).map(success),
-        Command::Script(options) => script::run(&mut out, options).map(success),
-        Command::Stat(options) => stat::run(options),
-        Command::Top(options) => top::run(options),
-        Command::Trace(options) => trace::run(options),
-        Command::Workload(arguments) => demo::workload::run(arguments).map(success),
-    };
-    match result {
+    match run(&mut out, &arguments.command) {
         Ok(code) => code,
         // The reader of the output exited early, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -126,6 +100,33 @@ fn main() -> ExitCode {
             message::note(error);
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Runs a command, and returns the exit code of this program.
+fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
+    if matches!(command, Command::Record(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)) {
+        command::raise_descriptor_limit();
+    }
+    match command {
+        Command::Archive(options) => archive::run(out, options),
+        Command::Completions(options) => completions::run(out, options).map(success),
+        Command::Demo(options) => demo::run(out, options).and_then(|()| out.flush()).map(success),
+        Command::Dump(options) => dump::run(out, options).map(success),
+        Command::Diff(options) => diff::run(out, options),
+        Command::Doctor(options) => doctor::run(out, options),
+        Command::Export(options) => export::run(options),
+        #[cfg(feature = "flamegraph")]
+        Command::Flamegraph(options) => flamegraph::run(options),
+        Command::List(options) => list::run(out, options),
+        Command::Man(options) => man::run(options).map(success),
+        Command::Record(options) => record::run(options),
+        Command::Report(options) => report::run(out, options).map(success),
+        Command::Script(options) => script::run(out, options).map(success),
+        Command::Stat(options) => stat::run(options),
+        Command::Top(options) => top::run(options),
+        Command::Trace(options) => trace::run(options),
+        Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     }
 }
 

@@ -63,7 +63,6 @@ struct Arguments {
 enum Command {
     Archive(archive::Options),
     Completions(completions::Options),
-    /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
     Diff(diff::Options),
     /// Print every record of a perf.data file
@@ -111,7 +110,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
     match command {
         Command::Archive(options) => archive::run(out, options),
         Command::Completions(options) => completions::run(out, options).map(success),
-        Command::Demo(options) => demo::run(out, options).and_then(|()| out.flush()).map(success),
+        Command::Demo(options) => demo::run(out, options),
         Command::Dump(options) => dump::run(out, options).map(success),
         Command::Diff(options) => diff::run(out, options),
         Command::Doctor(options) => doctor::run(out, options),

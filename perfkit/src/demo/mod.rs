@@ -1,133 +1,206 @@
-//! `perfkit demo`: samples a workload that it starts and prints a summary of the records.
+//! `perfkit demo`: records a workload that it starts, and reports it, by command lines of this program.
 
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
-use perf_session::System;
+use clap::{Args, Parser as _};
 
-mod capture;
-mod chart;
-mod failure;
-mod functions;
-mod keep;
-mod kept;
-mod mappings;
-mod open;
-mod plan;
-mod progress;
-mod sampler;
-mod stopwatch;
-mod summary;
-mod tally;
-mod threads;
 pub(crate) mod workload;
 
+use crate::Arguments;
 use crate::cli::help;
-use plan::{Plan, Scope, Source};
-use progress::Progress;
-use sampler::Sampler;
-use tally::Tally;
-use workload::Workload;
+use crate::out::interrupt::{self, on_interrupt};
+use crate::out::message::{count, of_file, shown};
+use crate::out::whole_file;
+use crate::recording::InputOptions;
 
-/// Time between two rounds over the rings.
-const ROUND: Duration = Duration::from_millis(100);
+/// A recording of the workload: all threads on two CPUs, with the mappings of each process.
+const BUILT_IN: &[u8] = include_bytes!("../../data/demo.data");
 
-/// Options of `perfkit demo`.
+/// The recording of `--keep`, in the current folder.
+const KEPT: &str = "demo.perf.data";
+
+/// Help of `--keep`.
+const KEEP: &str = if cfg!(feature = "flamegraph") {
+    "Leave the recording in demo.perf.data and its flame graph in demo.svg, in the current folder"
+} else {
+    "Leave the recording in demo.perf.data, in the current folder"
+};
+
+/// Record a small program and report where it spends its time
 #[derive(Args, Debug)]
 #[command(after_help = help::end(
-    "Where the kernel permits no sampling, it prints the reason and replays a built-in recording.",
+    "It prints the command lines that it runs. Where the kernel permits no sampling, it prints the reason and reports a \
+     built-in recording.",
     &[
-        ("perfkit demo", "sample for two seconds"),
+        ("perfkit demo", "record for two seconds"),
         ("perfkit demo --keep", "leave the recording in this folder, to look at it"),
-        ("perfkit demo --capture", "replay the built-in recording, which needs no permission"),
+        ("perfkit demo --capture", "report the built-in recording, which needs no permission"),
     ],
     help::EXIT
 ))]
 pub(crate) struct Options {
-    /// Replay the built-in recording instead of sampling
+    /// Report the built-in recording instead of sampling
     #[arg(long)]
     capture: bool,
     /// Seconds to sample, 1 to 60
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
+    #[arg(long, value_name = "N", default_value_t = workload::SECONDS, value_parser = workload::seconds())]
     seconds: u64,
-    /// Event to sample [default: cycles, or cpu-clock if cycles fail]
-    #[arg(long, value_enum)]
-    event: Option<Source>,
-    #[arg(long, help = keep::HELP)]
+    #[arg(long, help = KEEP)]
     keep: bool,
 }
 
-/// Runs the demo. If live sampling fails, prints the causes and replays the recording.
-pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    if options.capture {
-        writeln!(out, "Live sampling was not attempted (--capture).")?;
-        return replay(out, options);
-    }
-    match Sampler::open(&Plan::ladder(options.event), ROUND) {
-        Ok(sampler) => sample(out, sampler, options),
-        Err(failure) => {
-            failure::explain(out, &failure, &System::new())?;
-            writeln!(out)?;
-            replay(out, options)
+/// Whether `record` runs, which ends at an interrupt by itself.
+static IS_RECORDING: AtomicBool = AtomicBool::new(false);
+
+/// Records the workload and reports it. If sampling is not permitted, the report is about the built-in recording.
+pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
+    let file = RecordingFile::new(options.keep)?;
+    let mut is_live = !options.capture;
+    if is_live {
+        let before = file.inode();
+        IS_RECORDING.store(true, Ordering::Relaxed);
+        // Programs are usually compiled without the frame pointers that `-g` needs, as this one is.
+        let record = format!(
+            "record -F 999 --call-graph dwarf -o FILE -- PERFKIT {} --seconds {}",
+            workload::SUBCOMMAND,
+            options.seconds
+        );
+        let code = file.perfkit(out, &record)?;
+        IS_RECORDING.store(false, Ordering::Relaxed);
+        if interrupt::has_occurred() {
+            return Ok(ExitCode::from(interrupt::EXIT_CODE));
+        }
+        is_live = code == ExitCode::SUCCESS;
+        // `record` has printed the reason. There is no file if no event could be opened.
+        if !is_live && (code != ExitCode::FAILURE || file.inode() != before) {
+            return Ok(code);
         }
     }
-}
-
-fn sample(out: &mut dyn Write, mut sampler: Sampler, options: &Options) -> io::Result<()> {
-    let time = Duration::from_secs(options.seconds);
-    introduce(out, &sampler)?;
+    if !is_live {
+        whole_file::write_private(&file.path, |file| file.write_all(BUILT_IN))?;
+        writeln!(out, "\nThe built-in recording, which was made earlier and NOT on this kernel:")?;
+    }
+    writeln!(out)?;
+    file.perfkit(out, "report --no-children --percent-limit 1 -i FILE")?;
+    if is_live {
+        // The functions of the built-in recording have no names here.
+        writeln!(out)?;
+        file.perfkit(out, "report -q -g caller --percent-limit 10 --comm sort -i FILE")?;
+    }
+    writeln!(out)?;
+    print_kinds(out, &file.path)?;
+    if !options.keep {
+        writeln!(out, "\n{} is removed now; --keep leaves one here.", shown(&file.path))?;
+    } else if cfg!(feature = "flamegraph") {
+        writeln!(out)?;
+        file.perfkit(out, "flamegraph -i FILE -o demo.svg")?;
+    }
+    out.write_all(NEXT.as_bytes())?;
     out.flush()?;
-    let (mut tally, mut progress) = (Tally::default(), Progress::new(time));
-    let start = Instant::now();
-    let mut workload = Workload::start(time)?;
-    while workload.runs()? {
-        sampler.wait()?;
-        sampler.drain(&mut tally)?;
-        progress.show(out, start.elapsed(), &tally)?;
-    }
-    let kept = sampler.finish(&mut tally)?;
-    progress.finish(out)?;
-    summary::print(out, &tally)?;
-    out.flush()?;
-    let profile = kept.profile()?;
-    functions::print(out, &profile)?;
-    if options.keep { keep::write(out, &kept.file()?, &profile) } else { Ok(()) }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn introduce(out: &mut dyn Write, sampler: &Sampler) -> io::Result<()> {
-    let plan = sampler.plan();
-    let (rings, pages) = sampler.rings();
-    writeln!(
-        out,
-        "Live sampling of a workload: {} threads and {} child processes",
-        workload::THREADS,
-        workload::CHILDREN
-    )?;
-    writeln!(out, "  event    {}", plan.period())?;
-    writeln!(out, "  scope    {}", plan.scope)?;
-    writeln!(out, "  rings    {rings}, one per CPU, {pages} data pages in total")?;
-    failure::list(out, sampler.failed(), &System::new())?;
-    if plan.scope == Scope::UserOnly {
-        writeln!(out, "  try      {}", failure::kernel_scope(&System::new()))?;
+/// The last lines: commands to try next.
+const NEXT: &str = "
+Next:
+  perfkit doctor                           what you can measure here, and what blocks the rest
+  perfkit record --call-graph dwarf CMD    your own program, then perfkit report
+  perfkit top                              the functions that run now
+";
+
+/// Prints the number of records of each kind of the kernel.
+fn print_kinds(out: &mut dyn Write, file: &Path) -> io::Result<()> {
+    let (_, mut records) = InputOptions::of_file(file).open()?.in_file_order();
+    let mut kinds = BTreeMap::<_, u64>::new();
+    while let Some(record) = records.next() {
+        if let Some(record) = record.kernel() {
+            *kinds.entry(record.kind()).or_default() += 1;
+        }
     }
-    Ok(())
+    let mut kinds: Vec<_> = kinds.into_iter().map(|(kind, count)| (count, kind.to_string())).collect();
+    kinds.sort_by(|(left, _), (right, _)| right.cmp(left));
+    let sum = kinds.iter().map(|(count, _)| count).sum();
+    let kinds: Vec<_> = kinds.into_iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+    writeln!(out, "{} of the kernel: {}", count(sum, "record"), kinds.join(", "))?;
+    records.finish()
 }
 
-fn replay(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    let recording = capture::open()?;
-    writeln!(
-        out,
-        "Replay of the built-in recording: made earlier, NOT on this kernel, and decoded by the same code"
-    )?;
-    writeln!(out, "  file     perf.data of {}", chart::bytes(capture::Recording::SIZE))?;
-    for event in recording.events() {
-        writeln!(out, "  event    {event}")?;
+/// The file of the recording. If it is temporary, it is removed on drop and at an interrupt.
+struct RecordingFile {
+    path: PathBuf,
+    is_temporary: bool,
+}
+
+impl RecordingFile {
+    fn new(is_kept: bool) -> io::Result<Self> {
+        let temporary = || env::temp_dir().join(format!("perfkit-demo-{}.data", process::id()));
+        let (path, is_temporary) = if is_kept { (KEPT.into(), false) } else { (temporary(), true) };
+        // What is there would be removed at the end.
+        if is_temporary && path.symlink_metadata().is_ok() {
+            return Err(of_file(&path, &io::ErrorKind::AlreadyExists.into()));
+        }
+        let removed = Self { path: path.clone(), is_temporary };
+        let file = Self { path, is_temporary };
+        on_interrupt(move || {
+            removed.remove();
+            if !IS_RECORDING.load(Ordering::Relaxed) {
+                process::exit(interrupt::EXIT_CODE.into());
+            }
+        })?;
+        Ok(file)
     }
-    let mut tally = Tally::default();
-    recording.replay(&mut tally)?;
-    summary::print(out, &tally)?;
-    let profile = capture::Recording::profile()?;
-    functions::print(out, &profile)?;
-    if options.keep { keep::write(out, capture::Recording::BYTES, &profile) } else { Ok(()) }
+
+    fn remove(&self) {
+        if self.is_temporary {
+            // It is not there before the recording.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// Returns the inode of the file; `None` if there is no file.
+    fn inode(&self) -> Option<u64> {
+        fs::metadata(&self.path).ok().map(|file| file.ino())
+    }
+
+    /// Prints a command line of this program, and runs it. The words FILE and PERFKIT are the recording and this program.
+    fn perfkit(&self, out: &mut dyn Write, line: &str) -> io::Result<ExitCode> {
+        // As the user named it, so that the line can be repeated.
+        let program = env::args_os().next().unwrap_or_else(|| "perfkit".into());
+        let words = ["PERFKIT"].into_iter().chain(line.split(' ')).map(|word| match word {
+            "FILE" => self.path.clone().into(),
+            "PERFKIT" => program.clone(),
+            word => word.into(),
+        });
+        let words: Vec<OsString> = words.collect();
+        let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        writeln!(out, "$ {}", quoted.join(" "))?;
+        out.flush()?;
+        let arguments = Arguments::try_parse_from(words).map_err(io::Error::other)?;
+        crate::run(out, &arguments.command)
+    }
+}
+
+impl Drop for RecordingFile {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &OsStr) -> String {
+    let word = shown(word);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+:,=@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }

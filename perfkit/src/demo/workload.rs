@@ -1,25 +1,22 @@
-//! The sampled program: threads with different functions, and short-lived child processes.
-//!
-//! It is this program, executed with a hidden subcommand. The events start at the exec, so records
-//! report all mappings of the new program.
+//! The hidden subcommand that `perfkit demo` records: threads with different functions, and short-lived child processes.
 
 use std::hint::black_box;
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use perf_session::Mount;
+use clap::builder::RangedU64ValueParser;
 
-/// Computing threads of the workload.
-pub(crate) const THREADS: usize = JOBS.len();
+/// Name of the subcommand.
+pub(crate) const SUBCOMMAND: &str = "workload";
 
-/// Child processes of the workload, one after another.
-pub(crate) const CHILDREN: u32 = 4;
+/// Seconds for which it computes, unless the user names others.
+pub(crate) const SECONDS: u64 = 2;
 
-/// Name of the hidden subcommand.
-pub(crate) const SUBCOMMAND: &str = "demo-workload";
+/// Child processes, one after another.
+const CHILDREN: u32 = 4;
 
 /// Name of each thread, its share of a CPU in percent, and one round of its work.
 const JOBS: [(&str, u64, fn()); 4] =
@@ -31,72 +28,28 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// Arguments of the hidden subcommand.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Milliseconds to compute
-    #[arg(long)]
-    millis: u64,
-    /// Run as a child process of the workload
-    #[arg(long)]
-    child: bool,
+    /// Seconds to compute
+    #[arg(long, value_name = "N", default_value_t = SECONDS, value_parser = seconds())]
+    seconds: u64,
+    /// Run as a child process of the workload, for this time in milliseconds
+    #[arg(long, value_name = "MS")]
+    child: Option<u64>,
 }
 
-/// The process of the workload, killed on drop.
-#[derive(Debug)]
-pub(crate) struct Workload(Child);
-
-impl Workload {
-    /// Starts the workload, which exits after `time`.
-    pub(crate) fn start(time: Duration) -> io::Result<Self> {
-        let context = |error: io::Error| {
-            let mut text = format!("workload: cannot execute this program (/proc/self/exe): {error}");
-            if error.kind() == io::ErrorKind::NotFound {
-                text = format!("{text}; {}", Mount::PROC);
-            }
-            io::Error::new(error.kind(), text)
-        };
-        command(time).spawn().map(Self).map_err(context)
-    }
-
-    /// Returns whether the workload still runs.
-    ///
-    /// # Errors
-    ///
-    /// If it exited with a failure.
-    pub(crate) fn runs(&mut self) -> io::Result<bool> {
-        match self.0.try_wait()? {
-            None => Ok(true),
-            Some(status) if status.success() => Ok(false),
-            Some(status) => {
-                Err(io::Error::other(format!("workload: expected exit status 0, found {status}")))
-            }
-        }
-    }
-}
-
-impl Drop for Workload {
-    fn drop(&mut self) {
-        // Both fail only after the process was reaped.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn command(time: Duration) -> Command {
-    // Not by its path, because the file may have been replaced since the start.
-    let mut command = Command::new("/proc/self/exe");
-    command.args([SUBCOMMAND, "--millis", &time.as_millis().to_string()]).stdin(Stdio::null());
-    command
+/// Returns the parser of the time in seconds.
+pub(crate) fn seconds() -> RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=60)
 }
 
 /// Runs the hidden subcommand.
 pub(crate) fn run(arguments: &Arguments) -> io::Result<()> {
-    let time = Duration::from_millis(arguments.millis);
-    let end = Instant::now() + time;
-    if arguments.child {
-        rustix::thread::set_name(c"demo-child")?;
-        collatz(end);
+    if let Some(millis) = arguments.child {
+        rustix::thread::set_name(c"child")?;
+        collatz(Instant::now() + Duration::from_millis(millis));
         return Ok(());
     }
-    rustix::thread::set_name(c"demo-workload")?;
+    let time = Duration::from_secs(arguments.seconds);
+    let end = Instant::now() + time;
     thread::scope(|scope| {
         for (name, share, work) in JOBS {
             thread::Builder::new()
@@ -105,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> io::Result<()> {
         }
         for _ in 0..CHILDREN {
             thread::sleep(time / (CHILDREN + 2));
-            command(time / (CHILDREN * 4)).arg("--child").status()?;
+            let millis = (time / (CHILDREN * 4)).as_millis().to_string();
+            // Not by its path, because the file may have been replaced since the start.
+            Command::new("/proc/self/exe").args([SUBCOMMAND, "--child", &millis]).status()?;
         }
         Ok(())
     })
@@ -135,7 +90,8 @@ fn hash() {
 /// Floating-point arithmetic on a small matrix.
 #[inline(never)]
 fn multiply() {
-    const SIZE: usize = 24;
+    // Small, so that the copy of the stack in a sample has the callers, too.
+    const SIZE: usize = 16;
     let matrix = black_box([[1.000_1_f64; SIZE]; SIZE]);
     let mut product = [[0.0; SIZE]; SIZE];
     for (row, sums) in matrix.iter().zip(&mut product) {

@@ -199,14 +199,6 @@ impl Options {
     }
 }
 
-/// Returns the picture of a profile with one event; `None` without samples.
-pub(crate) fn of_profile(profile: &Profile, title: &str) -> io::Result<Option<Picture>> {
-    let event = single_event(profile, None)?;
-    let title = format!("{}: {title}", name_of(profile, event));
-    let picture = draw(profile, event, &Folded::new(event).with_annotations(), title)?;
-    Ok(Some(picture).filter(|picture| picture.total() > 0))
-}
-
 /// Returns the picture of an event's values with the usual look.
 fn draw(profile: &Profile, event: EventId, folded: &Folded, title: String) -> io::Result<Picture> {
     let is_time = profile.event(event).is_some_and(|event| event.unit == Unit::Nanoseconds);

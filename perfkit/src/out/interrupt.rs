@@ -69,10 +69,12 @@ fn is_ignored(signal: i32) -> bool {
 pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     let interrupt = Interrupt { waker: Waker::new()?, first: OnceLock::new() };
     let interrupt = INTERRUPTED.get_or_init(|| interrupt);
+    let mut is_first = true;
     on_signals(&interrupts(), move |signal| {
-        let is_first = interrupt.first.set(Instant::now()).is_ok();
+        // An earlier one counts, also of another call.
+        let _ = interrupt.first.set(Instant::now());
         wake(&interrupt.waker);
-        if is_first || signal != SIGHUP {
+        if std::mem::take(&mut is_first) || signal != SIGHUP {
             f();
         }
     })
@@ -88,7 +90,7 @@ pub(crate) fn end_on_interrupt(
     on_interrupt(move || {
         if std::mem::replace(&mut is_second, true) {
             second();
-            std::process::exit(SECOND_INTERRUPT);
+            std::process::exit(EXIT_CODE.into());
         }
         first();
     })
@@ -105,8 +107,13 @@ fn on_signals(signals: &[i32], mut f: impl FnMut(i32) + Send + 'static) -> io::R
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
 }
 
-/// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
-const SECOND_INTERRUPT: i32 = 130;
+/// Exit code of a program that an interrupt ends at once: 128 and the number of `SIGINT`.
+pub(crate) const EXIT_CODE: u8 = 130;
+
+/// Returns whether there was an interrupt since the first call of [`on_interrupt`].
+pub(crate) fn has_occurred() -> bool {
+    INTERRUPTED.get().is_some_and(|interrupt| interrupt.first.get().is_some())
+}
 
 /// Returns the descriptor that is readable from the first interrupt on; `None` before [`on_interrupt`].
 pub(crate) fn descriptor() -> Option<&'static impl AsFd> {

@@ -34,7 +34,7 @@ fn completions_have_the_options_and_no_hidden_command() {
     for shell in SHELLS {
         let text = fs::read_to_string(script(&folder, shell)).unwrap();
         assert!(text.contains("call-graph") && text.contains("doctor"), "{shell}");
-        assert!(!text.contains("demo-workload"), "{shell}");
+        assert!(!text.contains("workload"), "{shell}");
     }
 }
 

@@ -83,6 +83,11 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Returns whether the program has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for the end, and returns what it printed.
     #[track_caller]
     pub(crate) fn end(mut self) -> Output {

@@ -8,15 +8,12 @@ use perf_session::EventSetTarget;
 mod cgroups;
 mod cpu_times;
 mod events;
-mod fields;
-mod json;
 mod measure;
 mod options;
 mod report;
 mod row;
 mod split;
 mod spread;
-mod table;
 mod totals;
 
 pub(crate) use options::Options;

@@ -4,69 +4,106 @@ use std::borrow::Cow;
 
 use perf_abi::RecordType;
 use perf_file::format::record_type;
-use perf_file::record::{AuxtraceError, CpuMap, EventUpdate, IdIndex, TimeConv, Update};
-use perf_file::{FileAttr, FileRecord, Result, UserRecord};
+use perf_file::record::{CpuMap, EventUpdate, IdIndex, Update};
+use perf_file::{FileRecord, Result, UserRecord};
 use serde_json::{Value as Json, json};
 
 use super::feature;
 use super::json::{Object, bytes, hex, lossy, task, text};
 
-/// The names of all fields of these records, sorted.
-pub(super) const FIELDS: &[&str] = &[
-    "attr",
-    "auxtrace_type",
-    "build_id",
-    "cap_user_time_short",
-    "cap_user_time_zero",
-    "code",
-    "compressed_bytes",
-    "config",
-    "content",
-    "counters",
-    "cpu",
-    "cpus",
-    "decompressed_bytes",
-    "domain",
-    "entries",
-    "error_type",
-    "event_id",
-    "feature",
-    "feature_name",
-    "filename",
-    "id",
-    "ids",
-    "idx",
-    "ip",
-    "machine_pid",
-    "msg",
-    "name",
-    "offset",
-    "pid",
-    "priv",
-    "prog_name",
-    "raw",
-    "reference",
-    "round_type",
-    "scale",
-    "size",
-    "thread",
-    "threads",
-    "tid",
-    "time",
-    "time_cycles",
-    "time_enabled",
-    "time_mask",
-    "time_mult",
-    "time_running",
-    "time_shift",
-    "time_zero",
-    "timestamp",
-    "unit",
-    "val",
-    "variables",
-    "vcpu",
-    "version",
-];
+/// Makes `FIELDS`, the names of all fields, and `fields` of rows: the records that match a pattern have these fields.
+macro_rules! rows {
+    (|$record:ident| $($pattern:pat $(if $condition:expr)? => { $($name:literal: $value:expr),* $(,)? })*) => {
+        /// The names of the fields of these records, some of them several times.
+        pub(super) const FIELDS: &[&str] = &[$($($name),*),*];
+
+        /// Returns the fields of a record, none for a mark.
+        ///
+        /// # Errors
+        ///
+        /// Those of [`FileRecord::user`], and of the content of a feature.
+        pub(super) fn fields($record: &FileRecord<'_>) -> Result<Object> {
+            Ok(match $record.user()? {
+                $($pattern $(if $condition)? => {
+                    Object::from_iter([$(($name.to_owned(), json!($value))),*])
+                })*
+                // Marks, and kinds that this program does not know.
+                _ => Object::new(),
+            })
+        }
+    };
+}
+
+rows! { |record|
+    UserRecord::HeaderAttr(attr) => {
+        "attr": bytes(attr.bytes()), "ids": attr.ids().iter().collect::<Vec<_>>(),
+    }
+    UserRecord::HeaderEventType { event_id, name } => { "event_id": event_id, "name": text(name) }
+    UserRecord::HeaderTracingData { size } => { "size": size }
+    UserRecord::HeaderBuildId(id) => {
+        "pid": id.pid, "build_id": bytes(id.build_id), "filename": text(id.filename),
+    }
+    UserRecord::IdIndex(index) => { "entries": id_index(&index) }
+    UserRecord::AuxtraceInfo(info) => {
+        "auxtrace_type": info.kind.0, "priv": info.private.iter().map(hex).collect::<Json>(),
+    }
+    UserRecord::Auxtrace(aux) => {
+        "size": aux.size, "offset": aux.offset, "reference": hex(aux.reference), "idx": aux.index,
+        "tid": task(aux.tid), "cpu": task(aux.cpu),
+    }
+    UserRecord::AuxtraceError(error) => {
+        "error_type": error.kind, "code": error.code, "cpu": task(error.cpu), "pid": task(error.pid),
+        "tid": task(error.tid), "ip": hex(error.ip), "time": error.time, "msg": text(error.message),
+        "machine_pid": error.guest.map(|(pid, _)| pid), "vcpu": error.guest.map(|(_, vcpu)| vcpu),
+    }
+    UserRecord::ThreadMap(threads) => {
+        "threads": threads.iter().map(|it| json!({"pid": signed(it.pid), "comm": text(it.comm)})).collect::<Json>(),
+    }
+    UserRecord::CpuMap(map) => { "cpus": cpus(&map) }
+    UserRecord::StatConfig(options) => {
+        "config": options.iter().map(|it| json!({"tag": it.tag.0, "val": it.value})).collect::<Json>(),
+    }
+    UserRecord::Stat(stat) => {
+        "id": stat.id, "cpu": stat.cpu, "thread": stat.thread, "val": stat.value,
+        "time_enabled": stat.time_enabled, "time_running": stat.time_running,
+    }
+    UserRecord::StatRound(round) => { "round_type": round.kind.0, "time": round.time }
+    UserRecord::EventUpdate(EventUpdate { id, update: Update::Unit(unit), .. }) => { "id": id, "unit": text(unit) }
+    UserRecord::EventUpdate(EventUpdate { id, update: Update::Scale(scale), .. }) => { "id": id, "scale": scale }
+    UserRecord::EventUpdate(EventUpdate { id, update: Update::Name(name), .. }) => { "id": id, "name": text(name) }
+    UserRecord::EventUpdate(EventUpdate { id, update: Update::Cpus(map), .. }) => { "id": id, "cpus": cpus(&map) }
+    UserRecord::EventUpdate(EventUpdate { id, update: Update::Unknown { data, .. }, .. }) => {
+        "id": id, "raw": bytes(data),
+    }
+    // A value that this program does not know.
+    UserRecord::EventUpdate(EventUpdate { id, .. }) => { "id": id, "raw": Json::Null }
+    UserRecord::TimeConv(time) => {
+        "time_shift": time.time_shift, "time_mult": time.time_mult, "time_zero": time.time_zero,
+        "time_cycles": time.short.map(|short| short.time_cycles),
+        "time_mask": time.short.map(|short| hex(short.time_mask)),
+        "cap_user_time_zero": time.short.map(|short| short.cap_user_time_zero),
+        "cap_user_time_short": time.short.map(|short| short.cap_user_time_short),
+    }
+    // The mark after the last feature has a number that a newer tool uses for a feature, and no content.
+    UserRecord::HeaderFeature(section) if section.bytes.is_empty() => { "feature": section.feature.0 }
+    UserRecord::HeaderFeature(section) => {
+        "feature": section.feature.0, "feature_name": section.feature.to_string(),
+        "content": feature::value(&section)?,
+    }
+    UserRecord::Compressed(data) if record.decompressed_len().is_none() => { "compressed_bytes": data.len() }
+    UserRecord::Compressed(data) => {
+        "compressed_bytes": data.len(), "decompressed_bytes": record.decompressed_len(),
+    }
+    UserRecord::BpfMetadata(program) => {
+        "prog_name": text(program.program),
+        "variables": program.variables.iter().map(|it| (lossy(it.name), text(it.value))).collect::<Object>(),
+    }
+    UserRecord::Schedstat(stat) => {
+        "timestamp": stat.timestamp, "cpu": stat.cpu, "version": stat.version, "domain": stat.domain,
+        "counters": bytes(stat.counters),
+    }
+    UserRecord::Unknown(data) => { "raw": bytes(data) }
+}
 
 /// Returns the name of a kind, of the kernel or of tools.
 ///
@@ -77,82 +114,6 @@ pub(super) fn name(kind: RecordType) -> Cow<'static, str> {
         record_type::HEADER_FEATURE => "FEATURE".into(),
         _ => record_type::name(kind).map_or_else(|| kind.to_string().into(), Cow::from),
     }
-}
-
-/// Returns the fields of a record, none for a mark.
-///
-/// # Errors
-///
-/// Those of [`FileRecord::user`], and of the content of a feature.
-pub(super) fn fields(record: &FileRecord<'_>) -> Result<Object> {
-    let fields = match record.user()? {
-        UserRecord::HeaderAttr(attr) => header_attr(&attr),
-        UserRecord::HeaderEventType { event_id, name } => json!({"event_id": event_id, "name": text(name)}),
-        UserRecord::HeaderTracingData { size } => json!({"size": size}),
-        UserRecord::HeaderBuildId(id) => json!({
-            "pid": id.pid, "build_id": bytes(id.build_id), "filename": text(id.filename),
-        }),
-        UserRecord::IdIndex(index) => id_index(&index),
-        UserRecord::AuxtraceInfo(info) => json!({
-            "auxtrace_type": info.kind.0, "priv": info.private.iter().map(hex).collect::<Json>(),
-        }),
-        UserRecord::Auxtrace(aux) => json!({
-            "size": aux.size, "offset": aux.offset, "reference": hex(aux.reference), "idx": aux.index,
-            "tid": task(aux.tid), "cpu": task(aux.cpu),
-        }),
-        UserRecord::AuxtraceError(error) => auxtrace_error(&error),
-        UserRecord::ThreadMap(threads) => {
-            let thread = |pid, comm| json!({"pid": signed(pid), "comm": text(comm)});
-            json!({"threads": threads.iter().map(|entry| thread(entry.pid, entry.comm)).collect::<Json>()})
-        }
-        UserRecord::CpuMap(map) => json!({"cpus": cpus(&map)}),
-        UserRecord::StatConfig(options) => {
-            let option = |tag, value: u64| json!({"tag": tag, "val": value});
-            json!({"config": options.iter().map(|entry| option(entry.tag.0, entry.value)).collect::<Json>()})
-        }
-        UserRecord::Stat(stat) => json!({
-            "id": stat.id, "cpu": stat.cpu, "thread": stat.thread, "val": stat.value,
-            "time_enabled": stat.time_enabled, "time_running": stat.time_running,
-        }),
-        UserRecord::StatRound(round) => json!({"round_type": round.kind.0, "time": round.time}),
-        UserRecord::EventUpdate(update) => event_update(&update),
-        UserRecord::TimeConv(time) => time_conv(&time),
-        // The mark after the last feature has a number that a newer tool uses for a feature, and no content.
-        UserRecord::HeaderFeature(section) if section.bytes.is_empty() => {
-            json!({"feature": section.feature.0})
-        }
-        UserRecord::HeaderFeature(section) => json!({
-            "feature": section.feature.0, "feature_name": section.feature.to_string(),
-            "content": feature::value(&section)?,
-        }),
-        UserRecord::Compressed(data) => {
-            let mut fields = Object::from_iter([("compressed_bytes".to_owned(), data.len().into())]);
-            if let Some(len) = record.decompressed_len() {
-                fields.insert("decompressed_bytes".to_owned(), len.into());
-            }
-            fields.into()
-        }
-        UserRecord::BpfMetadata(program) => {
-            let variables = program.variables.iter();
-            let variables: Object = variables.map(|one| (lossy(one.name), text(one.value))).collect();
-            json!({"prog_name": text(program.program), "variables": variables})
-        }
-        UserRecord::Schedstat(stat) => json!({
-            "timestamp": stat.timestamp, "cpu": stat.cpu, "version": stat.version, "domain": stat.domain,
-            "counters": bytes(stat.counters),
-        }),
-        UserRecord::Unknown(data) => json!({"raw": bytes(data)}),
-        // Marks, and kinds that this program does not know.
-        _ => Json::Null,
-    };
-    Ok(match fields {
-        Json::Object(fields) => fields,
-        _ => Object::new(),
-    })
-}
-
-fn header_attr(attr: &FileAttr<'_>) -> Json {
-    json!({"attr": bytes(attr.bytes()), "ids": attr.ids().iter().map(Json::from).collect::<Json>()})
 }
 
 fn id_index(index: &IdIndex<'_>) -> Json {
@@ -167,39 +128,7 @@ fn id_index(index: &IdIndex<'_>) -> Json {
         }
         json
     };
-    json!({"entries": index.entries.iter().map(entry).collect::<Json>()})
-}
-
-fn auxtrace_error(error: &AuxtraceError<'_>) -> Json {
-    json!({
-        "error_type": error.kind, "code": error.code, "cpu": task(error.cpu), "pid": task(error.pid),
-        "tid": task(error.tid), "ip": hex(error.ip), "time": error.time, "msg": text(error.message),
-        "machine_pid": error.guest.map(|(pid, _)| pid), "vcpu": error.guest.map(|(_, vcpu)| vcpu),
-    })
-}
-
-fn event_update(update: &EventUpdate<'_>) -> Json {
-    let (key, value) = match update.update {
-        Update::Unit(unit) => ("unit", text(unit)),
-        Update::Scale(scale) => ("scale", scale.into()),
-        Update::Name(name) => ("name", text(name)),
-        Update::Cpus(map) => ("cpus", cpus(&map)),
-        Update::Unknown { data, .. } => ("raw", bytes(data)),
-        // A value that this program does not know.
-        _ => ("raw", Json::Null),
-    };
-    Object::from_iter([("id".to_owned(), update.id.into()), (key.to_owned(), value)]).into()
-}
-
-fn time_conv(time: &TimeConv) -> Json {
-    let short = time.short;
-    json!({
-        "time_shift": time.time_shift, "time_mult": time.time_mult, "time_zero": time.time_zero,
-        "time_cycles": short.map(|short| short.time_cycles),
-        "time_mask": short.map(|short| hex(short.time_mask)),
-        "cap_user_time_zero": short.map(|short| short.cap_user_time_zero),
-        "cap_user_time_short": short.map(|short| short.cap_user_time_short),
-    })
+    index.entries.iter().map(entry).collect()
 }
 
 fn cpus(map: &CpuMap<'_>) -> Json {

@@ -4,15 +4,119 @@ use std::borrow::Cow;
 use std::fmt;
 
 use perf_abi::RecordType;
-use perf_decode::Record;
+use perf_decode::{Record, Value};
 use perf_file::{FileOffset, FileRecord, Result};
-use perf_tracepoint::Format;
+use perf_tracepoint::{self as tracepoint, Format};
+use serde_json::Value as Json;
 
-use super::field::{Item, Key, Part};
 use super::json::{self, Object};
 use super::tool_record;
 use crate::out::message;
 use crate::recording::{About, Tracepoints, event_name};
+
+/// The keys of every record. A field of a body with one of these names gets a prefix in flat forms.
+pub(super) const HEADER: &[&str] = &[
+    "type",
+    "name",
+    "misc",
+    "size",
+    "offset",
+    "in_compressed",
+    "part",
+    "attr",
+    "event",
+    "error",
+    "trailing",
+    "truncated",
+    "ambiguous",
+];
+
+/// The part of a record that has a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Header,
+    Body,
+    Trailer,
+    /// The body has a field of this name, too.
+    RepeatedTrailer,
+    Tracepoint,
+}
+
+/// A field's name in its part of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key<'a> {
+    pub(super) part: Part,
+    pub(super) name: &'a str,
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn new(part: Part, name: &'a str) -> Self {
+        Self { part, name }
+    }
+
+    /// Returns the name that is unique in a record.
+    pub(super) fn flat(self) -> Cow<'a, str> {
+        match self.prefix() {
+            "" => self.name.into(),
+            prefix => format!("{prefix}{}", self.name).into(),
+        }
+    }
+
+    /// Returns the start of the name that is unique in a record.
+    pub(super) fn prefix(self) -> &'static str {
+        match self.part {
+            Part::Body if HEADER.contains(&self.name) => "fields_",
+            Part::Header | Part::Body | Part::Trailer => "",
+            Part::RepeatedTrailer => "sample_id_",
+            Part::Tracepoint => "tracepoint_",
+        }
+    }
+}
+
+/// A value of a field. Prints as in a line of text, without control characters.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item<'a> {
+    Number(u64),
+    /// A number that prints in hexadecimal and is decimal in JSON: an offset.
+    Hex(u64),
+    Text(&'a str),
+    Field(Value<'a>),
+    Json(&'a Json),
+    Tracepoint(&'a tracepoint::Value<'a>),
+}
+
+impl<N: Into<u64>> From<N> for Item<'_> {
+    fn from(number: N) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl Item<'_> {
+    pub(super) fn json(self) -> Json {
+        match self {
+            Self::Number(number) | Self::Hex(number) => number.into(),
+            Self::Text(text) => text.into(),
+            Self::Field(value) => json::value(value),
+            Self::Json(value) => value.clone(),
+            Self::Tracepoint(value) => json::of_tracepoint(value),
+        }
+    }
+}
+
+impl fmt::Display for Item<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Hex(number) => write!(f, "{number:#x}"),
+            Self::Text(text) => Value::Text(text.as_bytes()).fmt(f),
+            Self::Json(Json::String(text)) => Value::Text(text.as_bytes()).fmt(f),
+            Self::Field(value) => value.fmt(f),
+            // JSON escapes control characters, except for the delete character and those that reorder text.
+            Self::Json(value) => Value::Text(value.to_string().as_bytes()).fmt(f),
+            Self::Tracepoint(value) => value.fmt(f),
+        }
+    }
+}
 
 /// A record with its content.
 pub(super) struct Entry<'r> {

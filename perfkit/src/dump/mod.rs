@@ -1,15 +1,16 @@
 //! `perfkit dump`: prints every record of a `perf.data` file, one per line.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use perf_abi::RecordType;
+use perf_decode::Record;
+use perf_file::format::Feature;
+use perf_symbols::AddressSpaces;
 
 mod entry;
 mod feature;
-mod field;
-mod file;
 mod json;
 mod kind;
 mod printer;
@@ -18,7 +19,11 @@ mod tool_record;
 pub(crate) use json::{of_tracepoint, tracepoint};
 
 use crate::cli::help;
-use crate::recording::{InputOptions, TaskFilterOptions};
+use crate::out::message;
+use crate::recording::{Damage, Filter, InputOptions, MetadataGap, Recording, Shown, TaskFilterOptions};
+use entry::Entry;
+use json::Object;
+use printer::Printer;
 
 /// Options of `perfkit dump`.
 #[derive(Args, Debug)]
@@ -52,7 +57,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["sorted", "fields", "kinds", "flat"])]
     features: bool,
     /// Print only these fields, by the names in the output; a record that has none of them is left out
-    #[arg(short = 'F', long, value_name = "NAME,...", value_delimiter = ',', value_parser = field::parse)]
+    #[arg(short = 'F', long, value_name = "NAME,...", value_delimiter = ',', value_parser = printer::parse_field)]
     fields: Vec<String>,
     /// Only records of these kinds, by name or number
     #[arg(long = "kind", value_name = "KIND,...", value_delimiter = ',', value_parser = kind::parse)]
@@ -64,11 +69,139 @@ pub(crate) struct Options {
     filter: TaskFilterOptions,
 }
 
-/// Prints the records of a file. Damage is an error, after all whole records are printed.
+/// Prints the records of a file, or its features. Damage is an error, after all whole records are printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let recording = match &options.file {
         Some(file) => InputOptions::of_file(file).open()?,
         None => options.input.open()?,
     };
-    file::run(out, recording, options)
+    if options.features {
+        return print_features(out, recording, options.json);
+    }
+    let name = recording.name().to_owned();
+    let (about, mut records) =
+        if options.sorted { recording.in_time_order() } else { recording.in_file_order() };
+    let tracepoints = about.tracepoints();
+    let mut printer = Printer::new(out, options, &tracepoints)?;
+    let mut tasks = TaskFilter { filter: options.filter.filter(&about)?, spaces: AddressSpaces::new() };
+    if printer.is_for_people() {
+        about.print(&mut printer)?;
+    }
+    records.show_progress(Shown::BesideOutput);
+    while let Some(record) = records.next() {
+        // Before it is decoded, unless it is needed for the names of threads.
+        let is_chosen = options.kinds.is_empty() || options.kinds.contains(&record.kind());
+        if !is_chosen && !tasks.filter.needs_comm() {
+            continue;
+        }
+        let entry = Entry::new(record, &about, &tracepoints);
+        if tasks.has(&entry) && is_chosen {
+            printer.print(&entry)?;
+            if let Some(error) = entry.into_error() {
+                records.skip(&error);
+            }
+        }
+    }
+    printer.flush()?;
+    records.finish()?;
+    match &about.gap {
+        Some(gap @ MetadataGap::Damaged(_)) => Err(io::Error::other(format!("{name}: {gap}"))),
+        // A program that was killed leaves whole records.
+        Some(MetadataGap::Unfinished) | None => Ok(()),
+    }
+}
+
+/// Chooses records by their task, CPU and time.
+struct TaskFilter {
+    filter: Filter,
+    /// Only followed for the names of threads.
+    spaces: AddressSpaces,
+}
+
+impl TaskFilter {
+    /// Returns whether a record counts. A record without a task, CPU or time does not if the user asks for them, nor one
+    /// that cannot be decoded.
+    fn has(&mut self, entry: &Entry<'_>) -> bool {
+        if self.filter.is_empty() {
+            return true;
+        }
+        let Some(record) = entry.decoded() else { return false };
+        if self.filter.needs_comm() {
+            self.spaces.update(record);
+        }
+        let (time, ids) = (record.time().unwrap_or(0), Ids::new(record));
+        self.filter.by_time(time)
+            && (time > 0 || !self.filter.needs_time())
+            && self.filter.by_ids(ids.pid, ids.tid, ids.cpu)
+            && (!self.filter.needs_comm()
+                || ids.tid.is_some_and(|tid| self.filter.by_thread(&self.spaces, tid)))
+    }
+}
+
+/// The task and the CPU of a record.
+struct Ids {
+    pid: Option<u32>,
+    tid: Option<u32>,
+    cpu: Option<u32>,
+}
+
+impl Ids {
+    fn new(record: &Record<'_>) -> Self {
+        if let Record::Sample(sample) = record {
+            return Self { pid: sample.pid(), tid: sample.tid(), cpu: sample.cpu() };
+        }
+        let number = |name| {
+            let field = record.fields().find(|field| field.name == name);
+            field.and_then(|field| u32::try_from(field.value.as_u64()?).ok())
+        };
+        let trailer = record.sample_id();
+        // The task in the body first: tools write records about tasks that they are not.
+        Self {
+            pid: number("pid").or_else(|| trailer?.pid()),
+            tid: number("tid").or_else(|| trailer?.tid()),
+            cpu: trailer.and_then(|trailer| trailer.cpu()),
+        }
+    }
+}
+
+/// Prints all feature sections, and verifies their table. A malformed section is damage.
+fn print_features(out: &mut dyn Write, mut recording: Recording, is_json: bool) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    let mut damage = Damage::default();
+    let reader = recording.reader();
+    let features: Vec<Feature> = reader.features().iter().collect();
+    for feature in features {
+        let content = match reader.feature(feature) {
+            Ok(None) => continue,
+            Ok(Some(section)) => feature::value(&section.section()),
+            Err(error) => Err(error),
+        };
+        let mut json = Object::from_iter([
+            ("feature".to_owned(), feature.0.into()),
+            ("feature_name".to_owned(), feature.to_string().into()),
+        ]);
+        match content {
+            Ok(content) if is_json => {
+                json.insert("content".to_owned(), content);
+                writeln!(out, "{}", message::json(&json.into()))?;
+            }
+            Ok(content) => writeln!(out, "{feature}: {}", message::json(&content))?,
+            Err(error) => {
+                if is_json {
+                    json.insert("error".to_owned(), error.to_string().into());
+                    writeln!(out, "{}", message::json(&json.into()))?;
+                } else {
+                    writeln!(out, "{feature}: {error}")?;
+                }
+                damage.add(format_args!("{feature}: {error}"));
+            }
+        }
+    }
+    if damage.is_empty()
+        && let Err(error) = reader.verify_features()
+    {
+        damage.add(error);
+    }
+    out.flush()?;
+    damage.into_result(recording.name())
 }

@@ -1,11 +1,15 @@
-//! The forms of a dump's output.
+//! The forms of a dump's output, and the fields that it has.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
-use super::Options;
-use super::entry::Entry;
-use super::field::{FieldList, Part, flatten};
+use perf_decode::schema::{self, BODIES, Word};
+use serde_json::Value as Json;
+
+use super::entry::{Entry, HEADER, Key, Part};
 use super::json::Object;
+use super::{Options, tool_record};
+use crate::cli::nearest::nearest;
 use crate::out::message;
 use crate::recording::Tracepoints;
 
@@ -168,4 +172,131 @@ fn line(entry: &Entry<'_>, fields: &FieldList) -> Option<String> {
     chosen.sort_by_key(|(position, _)| *position);
     let chosen: String = chosen.into_iter().map(|(_, text)| text).collect();
     has_content.then(|| entry.name().into_owned() + &chosen)
+}
+
+/// The fields of samples that are no words of a table.
+const OF_SAMPLES: &[&str] = &[
+    "read",
+    "callchain",
+    "raw",
+    "branches",
+    "user_abi",
+    "user_regs",
+    "stack_size",
+    "stack_dyn_size",
+    "stack",
+    "weight_struct",
+    "intr_abi",
+    "intr_regs",
+    "aux",
+];
+
+/// The name by which all fields of tracepoints are chosen, and the prefix of each.
+const TRACEPOINT: &str = "tracepoint";
+
+/// The fields that the user chose, in this order.
+#[derive(Clone, Debug)]
+struct FieldList(Vec<String>);
+
+impl FieldList {
+    /// Returns a list, or `None` without names: all fields are chosen.
+    fn new(names: &[String]) -> Option<Self> {
+        (!names.is_empty()).then(|| Self(names.to_vec()))
+    }
+
+    /// Returns the columns of a table for which the user chose none.
+    fn common() -> Self {
+        let names = ["offset", "name", "event", "time", "cpu", "pid", "tid", "ip", "period"];
+        Self(names.map(str::to_owned).into())
+    }
+
+    fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Returns the position in the list by which a field is chosen.
+    fn position(&self, key: Key<'_>) -> Option<usize> {
+        // Without the allocation of `Key::flat`, because each field of each record comes here.
+        let prefix = key.prefix();
+        self.0.iter().position(|name| {
+            name.strip_prefix(prefix) == Some(key.name) || key.part == Part::Tracepoint && name == TRACEPOINT
+        })
+    }
+
+    /// Returns whether all fields of a tracepoint are chosen by the name at a position.
+    fn has_whole_tracepoint(&self, position: usize) -> bool {
+        self.0.get(position).is_some_and(|name| name == TRACEPOINT)
+    }
+
+    /// Returns whether a record with one of these fields is printed: records that have only keys of every record
+    /// are, if the user asks for no others.
+    fn asks_for_content(&self) -> bool {
+        self.0.iter().any(|name| !HEADER.contains(&name.as_str()))
+    }
+
+    /// Returns the first name of a tracepoint's field that is not among those of the recording.
+    fn missing_of_tracepoint<'a>(&self, mut known: impl FnMut(&str) -> bool + 'a) -> Option<&str> {
+        let prefix =
+            |name: &str| name.strip_prefix(TRACEPOINT).and_then(|rest| rest.strip_prefix('_')).is_some();
+        let mut names = self.0.iter().map(String::as_str).filter(|name| prefix(name));
+        names.find(|name| !known(name.get(TRACEPOINT.len() + 1..).unwrap_or_default()))
+    }
+}
+
+/// Parses one name of `--fields`.
+///
+/// # Errors
+///
+/// No record can have the field. Fields of tracepoints depend on the recording.
+pub(super) fn parse_field(name: &str) -> Result<String, String> {
+    let known = known();
+    let of_tracepoint =
+        name.strip_prefix(TRACEPOINT).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    if of_tracepoint || known.contains(name) {
+        return Ok(name.to_owned());
+    }
+    let near = nearest(name, known.iter().map(String::as_str));
+    let all: Vec<_> = known.iter().map(String::as_str).chain(["tracepoint", "tracepoint_NAME"]).collect();
+    Err(format!("unknown field{near}; all fields: {}", all.join(", ")))
+}
+
+/// Returns the names of all fields in flat form, without those of tracepoints.
+fn known() -> BTreeSet<String> {
+    let words = [schema::HEAD, schema::MEM, schema::ADDR, schema::TRAILER];
+    let of_words = words.into_iter().flatten().flat_map(Word::shown).map(|(name, _)| name);
+    let of_bodies = BODIES
+        .iter()
+        .flat_map(|body| body.fields.iter().chain(body.fields_with_build_id.unwrap_or_default()));
+    let of_bodies = of_bodies.map(|(name, _)| *name).chain(["read"]);
+    let bodies = of_words
+        .chain(of_bodies)
+        .chain(OF_SAMPLES.iter().copied())
+        .chain(tool_record::FIELDS.iter().copied());
+    let bodies = bodies.map(|name| Key::new(Part::Body, name));
+    let repeated =
+        schema::TRAILER.iter().flat_map(Word::shown).map(|(name, _)| Key::new(Part::RepeatedTrailer, name));
+    let header = HEADER.iter().map(|name| Key::new(Part::Header, name));
+    header
+        .chain(bodies)
+        .chain(repeated)
+        .map(|key| key.flat().into_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// Returns an object without inner objects: their keys follow the outer one, joined by `_`. Lists stay.
+fn flatten(object: Object) -> Object {
+    fn add(flat: &mut Object, key: String, value: Json) {
+        match value {
+            Json::Object(inner) => {
+                inner.into_iter().for_each(|(name, value)| add(flat, format!("{key}_{name}"), value));
+            }
+            value => {
+                flat.insert(key, value);
+            }
+        }
+    }
+    let mut flat = Object::new();
+    object.into_iter().for_each(|(key, value)| add(&mut flat, key, value));
+    flat
 }

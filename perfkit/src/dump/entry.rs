@@ -1,4 +1,4 @@
-//! One record of a file with its event, and its forms: a line, an object, a list of fields.
+//! One record of a file with its event: its fields by name, and its line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,22 +14,45 @@ use super::tool_record;
 use crate::out::message;
 use crate::recording::{About, Tracepoints, event_name};
 
-/// The keys of every record. A field of a body with one of these names gets a prefix in flat forms.
-pub(super) const HEADER: &[&str] = &[
-    "type",
-    "name",
-    "misc",
-    "size",
-    "offset",
-    "in_compressed",
-    "part",
-    "attr",
-    "event",
-    "error",
-    "trailing",
-    "truncated",
-    "ambiguous",
+/// Returns a field of a record's header, if the record has it.
+type HeaderField = for<'a> fn(&'a Entry<'_>) -> Option<Item<'a>>;
+
+/// The fields of every record as far as it has them. A field of a body with one of these names gets a prefix in flat forms.
+pub(super) const HEADER: &[(&str, HeaderField)] = &[
+    ("type", |entry| Some(entry.record.header().kind.0.into())),
+    ("name", |entry| Some(Item::Text(entry.name()))),
+    ("misc", |entry| Some(entry.record.header().misc.bits().into())),
+    ("size", |entry| Some(entry.record.header().size.into())),
+    ("offset", |entry| match entry.record.place() {
+        FileOffset::Offset(offset) => Some(Item::Hex(offset)),
+        FileOffset::InCompressed(_) => None,
+    }),
+    ("in_compressed", |entry| match entry.record.place() {
+        FileOffset::Offset(_) => None,
+        FileOffset::InCompressed(offset) => Some(Item::Hex(offset)),
+    }),
+    ("part", |entry| Some(entry.record.part()?.into())),
+    ("attr", |entry| {
+        let event = entry.event.as_ref().filter(|event| event.is_one_of_several);
+        Some(Item::Number(event?.index as u64))
+    }),
+    ("event", |entry| Some(Item::Text(Cow::Borrowed(&entry.event.as_ref()?.name)))),
+    ("error", |entry| Some(Item::Text(entry.error()?.to_string().into()))),
+    ("trailing", |entry| {
+        Some(entry.decoded()?.trailing_len() as u64).filter(|len| *len > 0).map(Item::Number)
+    }),
+    ("truncated", |entry| Some(Item::Text(entry.decoded()?.truncated_field()?.into()))),
+    ("ambiguous", |entry| {
+        let is_ambiguous =
+            matches!(entry.decoded()?, Record::Sample(sample) if sample.has_ambiguous_branches());
+        is_ambiguous.then_some(Item::True)
+    }),
 ];
+
+/// Returns whether a field is one of every record.
+pub(super) fn is_of_header(name: &str) -> bool {
+    HEADER.iter().any(|(known, _)| *known == name)
+}
 
 /// The part of a record that has a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +88,7 @@ impl<'a> Key<'a> {
     /// Returns the start of the name that is unique in a record.
     pub(super) fn prefix(self) -> &'static str {
         match self.part {
-            Part::Body if HEADER.contains(&self.name) => "fields_",
+            Part::Body if is_of_header(self.name) => "fields_",
             Part::Header | Part::Body | Part::Trailer => "",
             Part::RepeatedTrailer => "sample_id_",
             Part::Tracepoint => "tracepoint_",
@@ -74,12 +97,13 @@ impl<'a> Key<'a> {
 }
 
 /// A value of a field. Prints as in a line of text, without control characters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum Item<'a> {
+    True,
     Number(u64),
     /// A number that prints in hexadecimal and is decimal in JSON: an offset.
     Hex(u64),
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Field(Value<'a>),
     Json(&'a Json),
     Tracepoint(&'a tracepoint::Value<'a>),
@@ -94,8 +118,9 @@ impl<N: Into<u64>> From<N> for Item<'_> {
 impl Item<'_> {
     pub(super) fn json(self) -> Json {
         match self {
+            Self::True => true.into(),
             Self::Number(number) | Self::Hex(number) => number.into(),
-            Self::Text(text) => text.into(),
+            Self::Text(text) => text.into_owned().into(),
             Self::Field(value) => json::value(value),
             Self::Json(value) => value.clone(),
             Self::Tracepoint(value) => json::of_tracepoint(value),
@@ -105,7 +130,8 @@ impl Item<'_> {
 
 impl fmt::Display for Item<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
+        match self {
+            Self::True => f.write_str("true"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Hex(number) => write!(f, "{number:#x}"),
             Self::Text(text) => Value::Text(text.as_bytes()).fmt(f),
@@ -169,6 +195,13 @@ impl<'r> Entry<'r> {
         }
     }
 
+    fn error(&self) -> Option<&perf_file::Error> {
+        match &self.content {
+            Content::Kernel(decoded) => decoded.as_ref().err(),
+            Content::Tool(parsed) => parsed.as_ref().err(),
+        }
+    }
+
     /// Returns whether the record is about its event, not about tasks or mappings, which any event may report.
     fn is_of_event(&self) -> bool {
         let kind = self.record.kind();
@@ -200,49 +233,25 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Calls `visit` with each field: the header's, the body's, the trailer's and the tracepoint's.
-    pub(super) fn each(&self, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
-        let header = self.record.header();
-        let mut in_header = |name, item: Item<'_>| visit(Key::new(Part::Header, name), item);
-        in_header("type", header.kind.0.into());
-        in_header("name", Item::Text(&self.name()));
-        in_header("misc", header.misc.bits().into());
-        in_header("size", header.size.into());
-        match self.record.place() {
-            FileOffset::Offset(offset) => in_header("offset", Item::Hex(offset)),
-            FileOffset::InCompressed(offset) => in_header("in_compressed", Item::Hex(offset)),
-        }
-        if let Some(part) = self.record.part() {
-            in_header("part", part.into());
-        }
-        if let Some(event) = &self.event {
-            if event.is_one_of_several {
-                in_header("attr", Item::Number(event.index as u64));
-            }
-            in_header("event", Item::Text(&event.name));
-        }
-        match &self.content {
-            Content::Kernel(Ok(record)) => self.each_of_kernel(record, visit),
-            Content::Tool(Ok(fields)) => {
-                fields.iter().for_each(|(name, value)| visit(Key::new(Part::Body, name), Item::Json(value)));
-            }
-            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
-                in_header("error", Item::Text(&error.to_string()));
-            }
+    /// Returns the format of its tracepoint with the payload, if it is a sample of one.
+    pub(super) fn tracepoint(&self) -> Option<(&'r Format<'r>, &'r [u8])> {
+        match (self.decoded()?, self.format()) {
+            (Record::Sample(sample), Some(format)) => Some((format, sample.raw().unwrap_or_default())),
+            _ => None,
         }
     }
 
-    fn each_of_kernel(&self, record: &Record<'r>, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
-        match record.trailing_len() {
-            0 => {}
-            len => visit(Key::new(Part::Header, "trailing"), Item::Number(len as u64)),
+    /// Calls `visit` with each field: the header's, the body's, the trailer's and the tracepoint's.
+    pub(super) fn each(&self, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
+        for (name, item) in HEADER {
+            if let Some(item) = item(self) {
+                visit(Key::new(Part::Header, name), item);
+            }
         }
-        if let Some(field) = record.truncated_field() {
-            visit(Key::new(Part::Header, "truncated"), Item::Text(field));
+        if let Content::Tool(Ok(fields)) = &self.content {
+            fields.iter().for_each(|(name, value)| visit(Key::new(Part::Body, name), Item::Json(value)));
         }
-        if matches!(record, Record::Sample(sample) if sample.has_ambiguous_branches()) {
-            visit(Key::new(Part::Header, "ambiguous"), Item::Json(&true.into()));
-        }
+        let Some(record) = self.decoded() else { return };
         for field in record.fields() {
             visit(Key::new(Part::Body, field.name), Item::Field(field.value));
         }
@@ -251,56 +260,11 @@ impl<'r> Entry<'r> {
             let part = if has_field { Part::RepeatedTrailer } else { Part::Trailer };
             visit(Key::new(part, field.name), Item::Field(field.value));
         }
-        if let (Record::Sample(sample), Some(format)) = (record, self.format()) {
-            let raw = sample.raw().unwrap_or_default();
+        if let Some((format, raw)) = self.tracepoint() {
             for field in format.fields {
                 visit(Key::new(Part::Tracepoint, field.name), Item::Tracepoint(&field.value(raw)));
             }
         }
-    }
-
-    /// Returns the record as one object.
-    pub(super) fn json(&self) -> Object {
-        let header = self.record.header();
-        let mut json = match &self.content {
-            Content::Kernel(Ok(record)) => json::record(record),
-            _ => Object::from_iter([
-                ("type".to_owned(), header.kind.0.into()),
-                ("name".to_owned(), self.name().into()),
-                ("misc".to_owned(), header.misc.bits().into()),
-                ("size".to_owned(), header.size.into()),
-            ]),
-        };
-        let mut put = |key: &str, value| json.insert(key.to_owned(), value);
-        match self.record.place() {
-            FileOffset::Offset(offset) => put("offset", offset.into()),
-            FileOffset::InCompressed(offset) => put("in_compressed", offset.into()),
-        };
-        if let Some(part) = self.record.part() {
-            put("part", part.into());
-        }
-        if let Some(event) = &self.event {
-            if event.is_one_of_several {
-                put("attr", event.index.into());
-            }
-            put("event", event.name.as_ref().into());
-        }
-        match &self.content {
-            Content::Kernel(Ok(record)) => {
-                if let (Record::Sample(sample), Some(format)) = (record, self.format()) {
-                    put("tracepoint", json::tracepoint(format, sample.raw().unwrap_or_default()).into());
-                }
-            }
-            Content::Tool(Ok(fields)) => {
-                if !fields.is_empty() {
-                    put("fields", fields.clone().into());
-                }
-            }
-            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
-                put("error", error.to_string().into());
-            }
-        }
-        json
     }
 }
 

@@ -1,20 +1,11 @@
 //! Values as JSON, in the forms of `docs/dump-json.md`.
 
-use perf_decode::{Record, Value};
+use perf_decode::Value;
 use perf_tracepoint::{self as tracepoint, Format};
 use serde_json::{Map, Value as Json};
 
 /// The entries of a JSON object.
 pub(crate) type Object = Map<String, Json>;
-
-/// Returns a record of the kernel as one object.
-pub(super) fn record(record: &Record<'_>) -> Object {
-    match serde_json::to_value(record) {
-        Ok(Json::Object(object)) => object,
-        // A record serializes as an object, and without errors.
-        _ => Object::new(),
-    }
-}
 
 /// Returns a number as `0x` and hexadecimal digits.
 pub(super) fn hex(number: u64) -> Json {

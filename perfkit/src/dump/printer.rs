@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use perf_decode::schema::{self, BODIES, Word};
 use serde_json::Value as Json;
 
-use super::entry::{Entry, HEADER, Key, Part};
+use super::entry::{Entry, HEADER, Key, Part, is_of_header};
 use super::json::Object;
 use super::{Options, tool_record};
 use crate::cli::nearest::nearest;
@@ -128,12 +128,11 @@ fn flat(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
 /// Returns the record in the form of `docs/dump-json.md`, with its name and the fields of the list; `None` if it has none of
 /// them.
 fn nested(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
-    let Some(fields) = fields else { return Some(entry.json()) };
     let mut object = Object::from_iter([("name".to_owned(), entry.name().into())]);
     let (mut body, mut trailer, mut tracepoint) = (Object::new(), Object::new(), Object::new());
-    let mut has_content = !fields.asks_for_content();
+    let mut has_content = fields.is_none_or(|fields| !fields.asks_for_content());
     entry.each(|key, item| {
-        if fields.position(key).is_some() {
+        if fields.is_none_or(|fields| fields.position(key).is_some()) {
             has_content |= key.part != Part::Header;
             let part = match key.part {
                 Part::Header => &mut object,
@@ -144,14 +143,16 @@ fn nested(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
             part.insert(key.name.to_owned(), item.json());
         }
     });
-    let put = |object: &mut Object, key: &str, part: Object| {
-        if !part.is_empty() {
+    let put = |object: &mut Object, key: &str, part: Object, is_there: bool| {
+        if is_there || !part.is_empty() {
             object.insert(key.to_owned(), part.into());
         }
     };
-    put(&mut body, "sample_id", trailer);
-    put(&mut object, "fields", body);
-    put(&mut object, "tracepoint", tracepoint);
+    // A whole record has parts without fields, too.
+    let is_whole = fields.is_none();
+    put(&mut body, "sample_id", trailer, false);
+    put(&mut object, "fields", body, is_whole && entry.decoded().is_some());
+    put(&mut object, "tracepoint", tracepoint, is_whole && entry.tracepoint().is_some());
     has_content.then_some(object)
 }
 
@@ -231,7 +232,7 @@ impl FieldList {
     /// Returns whether a record with one of these fields is printed: records that have only keys of every record
     /// are, if the user asks for no others.
     fn asks_for_content(&self) -> bool {
-        self.0.iter().any(|name| !HEADER.contains(&name.as_str()))
+        self.0.iter().any(|name| !is_of_header(name))
     }
 
     /// Returns the first name of a tracepoint's field that is not among those of the recording.
@@ -275,7 +276,7 @@ fn known() -> BTreeSet<String> {
     let bodies = bodies.map(|name| Key::new(Part::Body, name));
     let repeated =
         schema::TRAILER.iter().flat_map(Word::shown).map(|(name, _)| Key::new(Part::RepeatedTrailer, name));
-    let header = HEADER.iter().map(|name| Key::new(Part::Header, name));
+    let header = HEADER.iter().map(|(name, _)| Key::new(Part::Header, name));
     header
         .chain(bodies)
         .chain(repeated)

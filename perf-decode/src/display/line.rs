@@ -68,7 +68,7 @@ struct LineDisplay<'r, 'a, L: Layout, F> {
     field: F,
 }
 
-impl<'a, L: Layout> Record<'a, L> {
+impl<L: Layout> Record<'_, L> {
     /// Returns a value that prints this record as [`Display`](fmt::Display) does, but each field of
     /// the body as `field` writes it: for data of which the caller knows the meaning.
     ///

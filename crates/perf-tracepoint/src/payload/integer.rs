@@ -56,7 +56,7 @@ fn to_unsigned(value: i64) -> u64 {
 
 /// Returns the same 64 bits with a sign.
 #[inline]
-pub(super) fn to_signed(bits: u64) -> i64 {
+pub(crate) fn to_signed(bits: u64) -> i64 {
     i64::from_ne_bytes(bits.to_ne_bytes())
 }
 

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-use crate::payload::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
+use crate::payload::{ArrayField, BytesField, Format, IntegerField, Kind, TextField, to_signed};
 
 mod memory;
 mod names;
@@ -214,7 +214,7 @@ impl Expression {
                 return Some(Value::Text(text));
             }
             Self::Number(number) => *number,
-            Self::Integer(field) if field.is_signed() => field.read_i64(raw)?.cast_unsigned(),
+            // Extended, if the field has a sign.
             Self::Integer(field) => field.read_u64(raw)?,
             Self::Element(field, index) => {
                 let index = usize::try_from(index.number(raw)?).ok()?;
@@ -295,7 +295,7 @@ impl Operator {
             return Some(u64::from(left != 0));
         }
         let right = right()?;
-        let (left_signed, right_signed) = (left.cast_signed(), right.cast_signed());
+        let (left_signed, right_signed) = (to_signed(left), to_signed(right));
         // Like C, which leaves them undefined: some value.
         let shift = u32::try_from(right).unwrap_or(u32::MAX);
         Some(match self {
@@ -327,11 +327,10 @@ impl Operator {
 /// Returns the lowest bytes of a number, extended.
 fn narrowed(number: u64, size: u32, is_signed: bool) -> u64 {
     let unused = 64_u32.saturating_sub(size.saturating_mul(8)).min(63);
-    if is_signed {
-        (number << unused).cast_signed().wrapping_shr(unused).cast_unsigned()
-    } else {
-        number << unused >> unused
-    }
+    let lowest = number << unused >> unused;
+    // The number less twice the value of its sign bit.
+    let sign = 1 << (63 - unused);
+    if is_signed { (lowest ^ sign).wrapping_sub(sign) } else { lowest }
 }
 
 /// Returns the names of bits, and the bits without a name as a number.
@@ -404,7 +403,7 @@ impl Conversion {
         let unsigned = narrowed(number, self.size, false);
         let (sign, digits): (&[u8], String) = match self.kind {
             b'd' | b'i' => {
-                let signed = narrowed(number, self.size, true).cast_signed();
+                let signed = to_signed(narrowed(number, self.size, true));
                 let sign: &[u8] = match signed {
                     ..0 => b"-",
                     _ if self.has_plus => b"+",

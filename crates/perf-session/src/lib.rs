@@ -99,10 +99,10 @@ pub use set::{
     RingSize, SampleRepair, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest, map_largest_ring,
 };
 pub use system::{
-    Capability, CgroupError, ClockError, ClockLine, ClockPair, CpuCache, CpuInfo, CpuIter, CpuList,
-    CpuListError, CpuTopology, DescriptorLimit, FileError, KernelSymbol, KernelSymbols, Mapping,
-    MemlockLimit, MemlockUsage, Module, Mount, MountPoint, NumaMemory, PerfClock, Privileges, System, Task,
-    TaskStatus, ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
+    Capability, ClockError, ClockLine, ClockPair, CpuCache, CpuInfo, CpuIter, CpuList, CpuListError,
+    CpuTopology, DescriptorLimit, FileError, KernelSymbol, KernelSymbols, Mapping, MemlockLimit,
+    MemlockUsage, Module, Mount, MountPoint, NumaMemory, PerfClock, Privileges, System, Task, TaskStatus,
+    ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

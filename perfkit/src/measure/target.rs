@@ -158,10 +158,9 @@ pub(crate) fn describe_cgroups(names: &[OsString]) -> Option<String> {
 
 /// Opens the directory of a cgroup, by its full path or below a mount point.
 pub(crate) fn open_cgroup(name: &OsStr) -> io::Result<File> {
-    System::new().open_cgroup(name).map_err(|error| {
-        let error = io::Error::from(error);
-        io::Error::new(error.kind(), shown(error.to_string()))
-    })
+    System::new()
+        .open_cgroup(name)
+        .map_err(|error| io::Error::other(format!("cgroup {}", shown(error.to_string()))))
 }
 
 fn process(text: &str) -> Result<u32, String> {

@@ -38,12 +38,6 @@ impl fmt::Display for KernelMapError {
 
 impl std::error::Error for KernelMapError {}
 
-impl From<FileError> for KernelMapError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
-}
-
 impl KernelMapError {
     /// Returns the number of the errno if a system call failed.
     pub fn raw_os_error(&self) -> Option<i32> {
@@ -64,7 +58,7 @@ impl Synthesizer {
     /// [`KernelMapError::Hidden`] if this user must not see addresses of the kernel, [`KernelMapError::File`],
     /// [`KernelMapError::NoSymbol`]. Then there is no record.
     pub fn kernel(&mut self) -> Result<(), KernelMapError> {
-        let mut symbols = self.system.kallsyms()?;
+        let mut symbols = self.system.kallsyms().map_err(KernelMapError::File)?;
         let (name, start, end) = find_text(&mut symbols)?;
         self.symbols = Some(symbols);
         // Readers subtract `pgoff` from the start to find how far the kernel was moved at boot.
@@ -114,7 +108,7 @@ impl Synthesizer {
 fn find_text(symbols: &mut KernelSymbols) -> Result<(&'static str, u64, u64), KernelMapError> {
     let (mut start, mut end) = (None, None);
     // The file has more than 100 000 lines, and these are among the first.
-    symbols.find_map(|KernelSymbol { name, address, .. }| {
+    let found = symbols.find_map(|KernelSymbol { name, address, .. }| {
         match name {
             b"_text" => start = Some(("_text", address)),
             b"_stext" if start.is_none() => start = Some(("_stext", address)),
@@ -122,7 +116,8 @@ fn find_text(symbols: &mut KernelSymbols) -> Result<(&'static str, u64, u64), Ke
             _ => {}
         }
         start.and(end)
-    })?;
+    });
+    found.map_err(KernelMapError::File)?;
     match (start, end) {
         (Some((_, 0)), _) => Err(KernelMapError::Hidden),
         (Some((name, start)), Some(end)) => Ok((name, start, end)),

@@ -1,67 +1,9 @@
 //! The hierarchies of cgroups, and the directories of cgroups in them.
 
-use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::{FileError, MountPoint, System};
-use crate::std_error::into_std;
-
-/// No directory of a cgroup has a name.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum CgroupError {
-    /// No hierarchy that perf events can use is mounted.
-    NotMounted {
-        /// The name of the cgroup.
-        name: PathBuf,
-    },
-    /// No hierarchy has the directory.
-    NotFound {
-        /// The name of the cgroup.
-        name: PathBuf,
-        /// The mount points of the hierarchies.
-        below: Vec<PathBuf>,
-    },
-    /// The list of mounts cannot be read, or the directory cannot be opened.
-    File(FileError),
-}
-
-impl fmt::Display for CgroupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotMounted { name } => {
-                write!(f, "cgroup {}: no hierarchy for perf events is mounted", name.display())
-            }
-            Self::NotFound { name, below } => {
-                let below: Vec<_> = below.iter().map(|mount| mount.display().to_string()).collect();
-                let below = below.join(" or ");
-                write!(f, "cgroup {}: there is no such directory below {below}", name.display())
-            }
-            Self::File(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CgroupError {}
-
-impl From<FileError> for CgroupError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
-}
-
-impl CgroupError {
-    /// Returns the number of the errno if a system call failed.
-    pub fn raw_os_error(&self) -> Option<i32> {
-        match self {
-            Self::File(error) => error.raw_os_error(),
-            Self::NotMounted { .. } | Self::NotFound { .. } => None,
-        }
-    }
-}
-
-into_std!(CgroupError, NotFound);
 
 impl System {
     /// Opens the directory of a cgroup, for [`EventSetTarget::cgroup`](crate::EventSetTarget::cgroup). `name` is its path
@@ -69,19 +11,24 @@ impl System {
     ///
     /// # Errors
     ///
-    /// [`CgroupError`] if no hierarchy has the directory, or if it cannot be opened.
-    pub fn open_cgroup(&self, name: impl AsRef<Path>) -> Result<File, CgroupError> {
+    /// `/proc/self/mounts` cannot be read or has no hierarchy that perf events can use, none of them has the directory, or it
+    /// cannot be opened.
+    pub fn open_cgroup(&self, name: impl AsRef<Path>) -> Result<File, FileError> {
         let name = name.as_ref();
-        let below: Vec<PathBuf> = self.cgroup_mounts()?.into_iter().map(|mount| mount.path).collect();
-        let full = below.iter().find(|mount| name.starts_with(mount)).map(|_| name.to_owned());
         let relative = name.strip_prefix("/").unwrap_or(name);
-        let candidates = full.into_iter().chain(below.iter().map(|mount| mount.join(relative)));
-        let found = candidates.map(|candidate| self.path(candidate)).find(|candidate| candidate.is_dir());
-        match found {
-            Some(path) => File::open(&path).map_err(|error| FileError::io(path, error).into()),
-            None if below.is_empty() => Err(CgroupError::NotMounted { name: name.to_owned() }),
-            None => Err(CgroupError::NotFound { name: name.to_owned(), below }),
-        }
+        let mounts = self.cgroup_mounts()?;
+        let full = mounts.iter().any(|mount| name.starts_with(&mount.path)).then(|| name.to_owned());
+        let below = mounts.iter().map(|mount| mount.path.join(relative));
+        let mut candidates = full.into_iter().chain(below).map(|candidate| self.path(candidate));
+        let Some(path) = candidates.find(|candidate| candidate.is_dir()) else {
+            let places: Vec<_> = mounts.iter().map(|mount| mount.path.display().to_string()).collect();
+            return Err(FileError::malformed(
+                name.into(),
+                format!("a cgroup below {}", places.join(" or ")),
+                "",
+            ));
+        };
+        File::open(&path).map_err(|error| FileError::io(path, error))
     }
 
     /// Returns the mount point of the hierarchy whose cgroups events have: the one of the controller `perf_event`, if
@@ -93,19 +40,22 @@ impl System {
     pub fn cgroup_root(&self) -> Result<PathBuf, FileError> {
         let mounts = self.cgroup_mounts()?;
         let root = mounts.iter().find(|mount| mount.kind == "cgroup").or(mounts.first());
-        let none = || FileError::malformed(self.this_process().path("mounts"), "a mount of cgroup2", "none");
-        root.map(|mount| mount.path.clone()).ok_or_else(none)
+        root.map(|mount| mount.path.clone()).ok_or_else(|| self.no_cgroups())
     }
 
-    /// Returns the hierarchies that may have the controller of perf events: of version 1 with the controller, and of
-    /// version 2.
+    /// Returns the hierarchies that may have the controller of perf events, at least one: of version 1 with the controller,
+    /// and of version 2.
     fn cgroup_mounts(&self) -> Result<Vec<MountPoint>, FileError> {
         let mut mounts = self.this_process().mounts()?;
         mounts.retain(|mount| match &*mount.kind {
             "cgroup" => mount.has_option("perf_event"),
             kind => kind == "cgroup2",
         });
-        Ok(mounts)
+        if mounts.is_empty() { Err(self.no_cgroups()) } else { Ok(mounts) }
+    }
+
+    fn no_cgroups(&self) -> FileError {
+        FileError::malformed(self.this_process().path("mounts"), "a mount of cgroup2", "none")
     }
 }
 
@@ -139,9 +89,9 @@ mod tests {
             assert!(tree.system().open_cgroup(name).unwrap().metadata().unwrap().is_dir(), "{name}");
         }
         let error = tree.system().open_cgroup("/c/x").unwrap_err().to_string();
-        assert_eq!(error, "cgroup /c/x: there is no such directory below /c/uni fied");
+        assert_eq!(error, "/c/x: expected a cgroup below /c/uni fied, found nothing");
         tree.file("/proc/self/mounts", "");
         let error = tree.system().open_cgroup("x").unwrap_err().to_string();
-        assert_eq!(error, "cgroup x: no hierarchy for perf events is mounted");
+        assert!(error.contains("expected a mount of cgroup2"), "{error}");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 mod cgroup;
@@ -24,7 +23,6 @@ mod topology;
 #[cfg(test)]
 pub(crate) mod tree;
 
-pub use cgroup::CgroupError;
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub(crate) use cpus::cpu_file;
 pub use cpus::{CpuIter, CpuList, CpuListError};
@@ -153,13 +151,6 @@ impl System {
         let digits = text.trim_ascii();
         let number = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
         number.ok_or_else(|| FileError::malformed(self.path(absolute), expected, digits))
-    }
-
-    /// Returns the inode number of the file at `absolute`, after symbolic links.
-    pub(crate) fn inode(&self, absolute: impl AsRef<Path>) -> Result<u64, FileError> {
-        let path = self.path(absolute);
-        let metadata = fs::metadata(&path).map_err(|error| FileError::io(path, error))?;
-        Ok(metadata.ino())
     }
 
     /// Returns `None` in place of the error that a file or directory does not exist.

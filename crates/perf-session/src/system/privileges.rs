@@ -1,4 +1,5 @@
 use std::fmt;
+use std::os::unix::fs::MetadataExt;
 
 use crate::system::System;
 use crate::system::file_error::FileError;
@@ -66,8 +67,6 @@ impl Privileges {
     pub const STATUS: &'static str = "/proc/thread-self/status";
     /// The file of the process's user namespace.
     pub const UID_MAP: &'static str = "/proc/self/uid_map";
-    /// The file of the process's pid namespace.
-    pub const PID_NAMESPACE: &'static str = "/proc/self/ns/pid";
 
     /// Reads the settings of the calling thread.
     pub fn read(system: &System) -> Self {
@@ -90,8 +89,9 @@ impl Privileges {
                 .map(|mode| u32::try_from(mode).unwrap_or(u32::MAX)),
             in_initial_namespace: system.read(Self::UID_MAP).map(|map| is_identity(&map)),
             in_initial_pid_namespace: system
-                .inode(Self::PID_NAMESPACE)
-                .map(|inode| inode == INITIAL_PID_NAMESPACE),
+                .this_process()
+                .namespace("pid")
+                .map(|namespace| namespace.ino() == INITIAL_PID_NAMESPACE),
         }
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn settings_of_this_thread_are_read() {
         let privileges = Privileges::read(&System::new());
         assert!(privileges.effective().is_ok(), "{privileges:?}");
-        let namespace = std::fs::read_link(Privileges::PID_NAMESPACE).unwrap();
+        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
         let is_initial = namespace.to_str() == Some("pid:[4026531836]");
         assert_eq!(privileges.in_initial_pid_namespace().ok(), Some(is_initial));
     }

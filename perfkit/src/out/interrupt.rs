@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::slice;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,23 +61,43 @@ fn is_ignored(signal: i32) -> bool {
     status.is_ok_and(|status| status.ignores(signal.unsigned_abs()))
 }
 
-/// Calls `f` in another thread for each [interrupt](interrupts) from now on, in place of its default action. A command that
-/// was started from the same terminal receives Ctrl-C and the hang-up, too.
+/// The functions of [`on_interrupt`], in the order of its calls.
+static SUBSCRIBERS: Mutex<Vec<Subscriber>> = Mutex::new(Vec::new());
+
+type Subscriber = Box<dyn FnMut() + Send>;
+
+fn subscribers() -> MutexGuard<'static, Vec<Subscriber>> {
+    SUBSCRIBERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `f` in another thread for each [interrupt](interrupts) from now on, in place of its default action, and at once if there
+/// was one since an earlier call. A command that was started from the same terminal receives Ctrl-C and the hang-up, too.
 ///
 /// Only the first hang-up counts: a terminal that is closed sends one by the kernel and one by the shell, while a second
 /// Ctrl-C is the user's.
 pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    let interrupt = Interrupt { waker: Waker::new()?, first: OnceLock::new() };
-    let interrupt = INTERRUPTED.get_or_init(|| interrupt);
-    let mut is_first = true;
-    on_signals(&interrupts(), move |signal| {
-        // An earlier one counts, also of another call.
-        let _ = interrupt.first.set(Instant::now());
-        wake(&interrupt.waker);
-        if std::mem::take(&mut is_first) || signal != SIGHUP {
-            f();
-        }
-    })
+    let (waker, mut is_new) = (Waker::new()?, false);
+    let interrupt = INTERRUPTED.get_or_init(|| {
+        is_new = true;
+        Interrupt { waker, first: OnceLock::new() }
+    });
+    if is_new {
+        on_signals(&interrupts(), move |signal| {
+            // Before the look at the first one, so that no subscriber misses it or gets it twice.
+            let mut subscribers = subscribers();
+            let is_first = interrupt.first.set(Instant::now()).is_ok();
+            wake(&interrupt.waker);
+            if is_first || signal != SIGHUP {
+                subscribers.iter_mut().for_each(|f| f());
+            }
+        })?;
+    }
+    let mut subscribers = subscribers();
+    if interrupt.first.get().is_some() {
+        f();
+    }
+    subscribers.push(Box::new(f));
+    Ok(())
 }
 
 /// Calls `first` in another thread at the first interrupt, and ends the program at the second, after a call of `second`: for a

@@ -1,5 +1,9 @@
 //! Runs the examples on a real program.
 
+#[allow(dead_code)] // its `main`
+#[path = "../../examples/addresses.rs"]
+mod addresses;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -85,4 +89,19 @@ fn examples_print_the_stacks_of_a_program() {
     if let Some(lines) = run("live", &[&program]) {
         assert_is_folded(&lines);
     }
+}
+
+/// A function that has a name.
+#[inline(never)]
+fn function_of_this_test(number: u64) -> u64 {
+    std::hint::black_box(number) + 1
+}
+
+#[test]
+fn addresses_of_a_running_process_have_names() {
+    let address = (function_of_this_test as fn(u64) -> u64 as usize) as u64;
+    let names = addresses::names(std::process::id(), &[address, 8]).expect("names");
+    let [function, nothing] = &names[..] else { panic!("{names:?}") };
+    assert!(function.contains("function_of_this_test"), "{function}");
+    assert!(nothing.starts_with('['), "{nothing}");
 }

@@ -112,10 +112,9 @@ impl Described {
         }
         let tracepoints = self.events.iter().filter(|event| event.attr.kind == EventType::TRACEPOINT);
         let ids: Vec<u64> = tracepoints.map(|event| event.attr.config).collect();
-        if !ids.is_empty()
-            && let Err(error) = add_tracing_data(&mut features, system, &ids)
-        {
-            missing.push(Missing::TracepointFormats(error));
+        if !ids.is_empty() {
+            let added = add_tracing_data(&mut features, system, &ids);
+            missing.extend(added.err().map(Missing::TracepointFormats));
         }
         features
     }

@@ -180,10 +180,8 @@ impl Recorder {
     /// `/proc` cannot be read.
     pub fn synthesize(&mut self) -> Result<(Synthesizer, Vec<Missing>), FileError> {
         let (mut synthesizer, mut missing) = (Synthesizer::new(&self.system, &self.attr), Vec::new());
-        if self.attr.flags.contains(AttrFlags::CGROUP)
-            && let Err(error) = synthesizer.cgroups()
-        {
-            missing.push(Missing::Cgroups(error));
+        if self.attr.flags.contains(AttrFlags::CGROUP) {
+            missing.extend(synthesizer.cgroups().err().map(Missing::Cgroups));
         }
         let mut events = self.described.events.iter();
         let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));

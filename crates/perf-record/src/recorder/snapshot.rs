@@ -84,10 +84,9 @@ impl Recorder {
 
 /// Notes the task of a record of a set of tasks.
 fn note_task(tasks: &mut ObservedTasks, record: RawRecord<'_>, layout: &SampleLayout) {
-    if record.kind() == RecordType::SAMPLE
-        && let Ok(sample) = record.sample_head(layout)
-        && let (Some(pid), Some(tid)) = (sample.pid(), sample.tid())
-    {
+    let is_sample = record.kind() == RecordType::SAMPLE;
+    let sample = is_sample.then(|| record.sample_head(layout).ok()).flatten();
+    if let Some((pid, tid)) = sample.and_then(|sample| sample.pid().zip(sample.tid())) {
         tasks.add(pid, tid);
     }
     tasks.note_record(record, layout);

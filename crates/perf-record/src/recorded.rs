@@ -31,7 +31,8 @@ const FREQUENCY: u64 = 999;
 /// [`allow_fallback`](perf_session::EventSetOptions::allow_fallback) the set opens on kernels that lack some of the flags.
 pub fn recorded(groups: impl IntoIterator<Item = EventGroup>) -> Vec<EventGroup> {
     // By itself, so that the losses of the others are losses of samples alone, and on all CPUs of the target.
-    let side_band = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY).with_flags(NAMING)));
+    let side_band = Attr::software(Software::DUMMY).with_period(1).with_flags(NAMING);
+    let side_band = NamedEvent::from(EventSpec::new(side_band));
     let groups = groups.into_iter().chain([EventGroup::from(side_band)]);
     groups.map(|group| group.map_members(|event| event.map_specs(sampled))).collect()
 }
@@ -44,7 +45,32 @@ fn sampled(spec: EventSpec) -> EventSpec {
             0 => attr.with_frequency(FREQUENCY),
             _ => attr,
         };
-        let attr = attr.with_sample_type(FIELDS).with_flags(AttrFlags::SAMPLE_ID_ALL);
-        attr.with_clock(Clock::MONOTONIC)
+        // Otherwise each sample stands for the same number of events, which is in the attr.
+        let has_period = attr.flags.contains(AttrFlags::FREQ);
+        let fields = if has_period { FIELDS | SampleType::PERIOD } else { FIELDS };
+        attr.with_sample_type(fields).with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_a_frequency_have_their_period() {
+        let clock = |change: fn(Attr) -> Attr| {
+            let spec = EventSpec::new(change(Attr::software(Software::CPU_CLOCK)));
+            let groups = recorded([EventGroup::from(NamedEvent::from(spec))]);
+            let [event, side_band] = &groups[..] else { panic!("{groups:?}") };
+            let attr = |group: &EventGroup| group.members()[0].specs()[0].attr();
+            assert_eq!(attr(side_band).flags & NAMING, NAMING);
+            assert_eq!(attr(event).flags & NAMING, AttrFlags::empty());
+            attr(event)
+        };
+        let frequency = clock(|attr| attr);
+        assert_eq!(frequency.sample_period, FREQUENCY);
+        assert_eq!(frequency.sample_type, FIELDS | SampleType::PERIOD);
+        let period = clock(|attr| attr.with_period(1000));
+        assert_eq!((period.sample_period, period.sample_type), (1000, FIELDS));
+    }
 }

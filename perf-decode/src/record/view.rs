@@ -1,7 +1,7 @@
 //! The memory layout that the views of all records but samples share, and the macro that defines a
 //! view.
 
-use perf_abi::{Header, Misc, NamespaceLink, RecordType};
+use perf_abi::{Header, Misc, NamespaceLink, ReadFormat, RecordType};
 
 use crate::entries::Entries;
 use crate::layout::Layout;
@@ -66,6 +66,11 @@ impl<'a, L: Layout, const WORDS: usize> View<'a, L, WORDS> {
     #[inline(always)]
     pub(super) fn get<T: Accessor<'a>>(&self, place: Place) -> T {
         T::get(self.common(), self.fixed(), place)
+    }
+
+    /// Returns the `read_format` of the event.
+    pub(super) fn read_format(&self) -> ReadFormat {
+        self.layout.sample_layout().read_format()
     }
 
     #[inline(always)]

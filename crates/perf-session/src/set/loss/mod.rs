@@ -1,11 +1,12 @@
 //! Losses, by their scope, kind and time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use perf_ring::SkippedBytes;
+use perf_ring::decode::LostCounts;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{RingKey, Scope};
@@ -176,7 +177,28 @@ impl LossLedger {
     /// Returns the number of records that the kernel dropped: for each ring the larger one of what its
     /// `LOST` records report and what its events count. It is exact since Linux 6.0.
     pub fn dropped(&self) -> u64 {
-        let mut rings: HashMap<Scope, (u64, u64)> = HashMap::new();
+        let rings = self.dropped_by_ring().into_values();
+        rings.map(|(reported, read)| reported.max(read)).fold(0, u64::saturating_add)
+    }
+
+    /// Returns the records that the kernel [dropped](Self::dropped), and the samples that the PMU lost or that were dropped as
+    /// [`Unattributed`](LossKind::Unattributed).
+    pub fn lost(&self) -> LostCounts {
+        let samples = [LossKind::LostSamples, LossKind::Unattributed].map(|kind| self.amount(kind));
+        LostCounts::new(self.dropped(), samples.into_iter().fold(0, u64::saturating_add))
+    }
+
+    /// Returns, for each ring with such losses, the number of records that the kernel dropped after the last `LOST` record: what
+    /// its events count and no record reports. Ordered by the scope of the ring.
+    pub fn unreported(&self) -> impl Iterator<Item = (Scope, u64)> {
+        let rings = self.dropped_by_ring().into_iter();
+        let rings = rings.map(|(ring, (reported, read))| (ring, read.saturating_sub(reported)));
+        rings.filter(|&(_, records)| records > 0)
+    }
+
+    /// Returns the dropped records by the scope of the ring: as its `LOST` records report them, and as its events count them.
+    fn dropped_by_ring(&self) -> BTreeMap<Scope, (u64, u64)> {
+        let mut rings: BTreeMap<Scope, (u64, u64)> = BTreeMap::new();
         for loss in self.losses.values() {
             let (reported, read) = rings.entry(loss.scope.of_ring()).or_default();
             match loss.kind {
@@ -185,7 +207,7 @@ impl LossLedger {
                 _ => {}
             }
         }
-        rings.into_values().map(|(reported, read)| reported.max(read)).fold(0, u64::saturating_add)
+        rings
     }
 
     /// Returns an error with all losses if there is one. Late records are no loss.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perf_abi::{Attr, RecordType};
-use perf_decode::{MappedFile, RawRecord, Record, SampleLayout, Window};
+use perf_decode::{LostCounts, MappedFile, RawRecord, Record, SampleLayout, Window};
 
 /// Words of the longest record.
 const MAX_RECORD: usize = 65536 / 8;
@@ -21,7 +21,7 @@ const MAX_RECORD: usize = 65536 / 8;
 /// let mut inventory = Inventory::new(&Attr::software(Software::CPU_CLOCK));
 /// # let unread = Window::from_slices(&[], &[]);
 /// inventory.note(unread); // beside Writer::write_window
-/// println!("{} samples, {} records lost", inventory.samples, inventory.lost);
+/// println!("{} samples, {}", inventory.samples, inventory.lost);
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -35,10 +35,8 @@ pub struct Inventory {
     /// Number of malformed bytes: from the first malformed record of a window to its end. They are
     /// copied through unchanged.
     pub malformed: u64,
-    /// Number of records that the kernel dropped because a ring was full, by the `LOST` records.
-    pub lost: u64,
-    /// Number of samples that the PMU dropped, by the `LOST_SAMPLES` records. Since Linux 4.2.
-    pub lost_samples: u64,
+    /// Records and samples that were lost, by the `LOST` and `LOST_SAMPLES` records.
+    pub lost: LostCounts,
     /// Times of the first and the last sample, in ns of the events' clock. These are the least and
     /// the greatest time: rings are read one after the other, so samples are not in order.
     pub sample_times: Option<(u64, u64)>,
@@ -59,8 +57,7 @@ impl Inventory {
             kinds: BTreeMap::new(),
             bytes: 0,
             malformed: 0,
-            lost: 0,
-            lost_samples: 0,
+            lost: LostCounts::default(),
             sample_times: None,
             files: BTreeMap::new(),
             layout: SampleLayout::new(attr),
@@ -114,11 +111,11 @@ impl Inventory {
             return;
         }
         // A record that cannot be decoded is counted above, and is in the recording.
-        match record.decode(&self.layout) {
-            Ok(Record::Lost(lost)) => self.lost += lost.lost(),
-            Ok(Record::LostSamples(lost)) => self.lost_samples += lost.lost(),
-            Ok(Record::Mmap(mmap)) => self.note_file(mmap.filename(), None),
-            Ok(Record::Mmap2(mmap)) => match mmap.file() {
+        let Ok(record) = record.decode(&self.layout) else { return };
+        self.lost.note(&record);
+        match record {
+            Record::Mmap(mmap) => self.note_file(mmap.filename(), None),
+            Record::Mmap2(mmap) => match mmap.file() {
                 MappedFile::BuildId(id) => self.note_file(mmap.filename(), Some(id)),
                 MappedFile::Inode { .. } => self.note_file(mmap.filename(), None),
             },
@@ -173,7 +170,7 @@ mod tests {
         for _ in 0..2 {
             inventory.note(Window::from_slices(&lost, &samples));
         }
-        assert_eq!((inventory.lost, inventory.lost_samples), (18, 8));
+        assert_eq!(inventory.lost, LostCounts::new(18, 8));
         let kinds = [(RecordType::LOST, 2), (RecordType::LOST_SAMPLES, 2)];
         assert_eq!((inventory.kinds, inventory.sample_times), (kinds.into(), None));
     }

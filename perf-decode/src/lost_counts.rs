@@ -5,11 +5,13 @@ use core::ops::AddAssign;
 
 use perf_abi::ReadFormat;
 
-use crate::{Layout, Record};
+use crate::layout::Layout;
+use crate::record::Record;
 
 /// The numbers of records and samples that are missing in a ring or a recording.
 ///
-/// [`note`](Self::note) adds what `LOST` and `LOST_SAMPLES` records report. Sums that do not fit are [`u64::MAX`].
+/// [`note`](Self::note) adds what `LOST` and `LOST_SAMPLES` records report. Sums that do not fit
+/// are [`u64::MAX`].
 ///
 /// ```
 /// use perf_decode::{Layout, LostCounts, Record};
@@ -41,9 +43,9 @@ impl LostCounts {
 
     /// Adds what a record reports; nothing if it is not of kind `LOST` or `LOST_SAMPLES`.
     ///
-    /// The kernel writes `LOST_SAMPLES` for samples that the PMU lost. A recorder writes the same kind for what an event with
-    /// [`ReadFormat::LOST`] has counted, and the kernel counts lost records of all kinds there. So the number in it is one of
-    /// records if the event has this bit.
+    /// The kernel writes `LOST_SAMPLES` for samples that the PMU lost. A recorder writes the same
+    /// kind for what an event with [`ReadFormat::LOST`] has counted, and the kernel counts lost
+    /// records of all kinds there. So the number in it is one of records if the event has this bit.
     pub fn note<L: Layout>(&mut self, record: &Record<'_, L>) {
         *self += match record {
             Record::Lost(lost) => Self::new(lost.lost(), 0),
@@ -115,10 +117,12 @@ mod tests {
     use std::string::ToString as _;
 
     use super::*;
+    use crate::layout::SampleLayout;
+    use crate::raw::RawRecord;
     use crate::testing::builder::RecordBuilder;
-    use crate::{RawRecord, SampleLayout};
 
-    /// Returns what a `LOST` record of 3 and a `LOST_SAMPLES` record of 5 report, of an event with this format.
+    /// Returns what a `LOST` record of 3 and a `LOST_SAMPLES` record of 5 report, of an event with
+    /// this format.
     fn noted(read_format: ReadFormat) -> LostCounts {
         let layout = SampleLayout::new(&Attr::default().with_read_format(read_format));
         let mut counts = LostCounts::default();

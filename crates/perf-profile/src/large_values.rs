@@ -3,7 +3,7 @@
 use perf_abi::regs::Architecture;
 use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
-use perf_decode::{RawRecord, Record, SampleLayout};
+use perf_decode::{LostCounts, RawRecord, Record, SampleLayout};
 use perf_symbols::FileFinder;
 use proptest::prelude::*;
 
@@ -104,7 +104,7 @@ proptest! {
                     broken.push(number);
                     lost_samples.push(number);
                     collector.add_broken_waits(number);
-                    collector.note_lost_samples(number);
+                    collector.note_lost(LostCounts::new(0, number));
                     continue;
                 }
                 _ => {
@@ -120,9 +120,8 @@ proptest! {
         }
         let (profile, sums) = collector.finish_table();
         let losses = profile.losses();
-        prop_assert_eq!(losses.lost_records, sum(lost_records.iter().copied()));
-        prop_assert_eq!(losses.lost_samples, sum(lost_samples.iter().copied()));
-        prop_assert_eq!(losses.lost(), sum(lost_records.into_iter().chain(lost_samples)));
+        let lost = LostCounts::new(sum(lost_records.into_iter()), sum(lost_samples.into_iter()));
+        prop_assert_eq!(losses.lost, lost);
         prop_assert_eq!(losses.broken_waits, sum(broken.into_iter()));
         prop_assert_eq!(profile.total(event), sum(values.into_iter()));
         prop_assert_eq!(sums.is_some(), has_table);

@@ -23,8 +23,9 @@
 //!         recorder.wait_and_drain(&mut recording, Duration::from_millis(100))?;
 //!     }
 //!     let recorded = recorder.finish(recording)?;
-//!     println!("{} samples, {} records lost", recorded.inventory.samples, recorded.lost);
-//!     println!("{}", recorder.close()); // each loss, or that nothing was lost
+//!     println!("{} samples, {}", recorded.inventory.samples, recorded.lost);
+//!     let (losses, _) = recorder.close();
+//!     println!("{losses}"); // each loss, or that nothing was lost
 //!     Ok(())
 //! }
 //! ```

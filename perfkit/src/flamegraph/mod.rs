@@ -178,7 +178,7 @@ impl Options {
         if let Some(subtitle) = &self.subtitle {
             let lost = inputs.iter().filter(|input| {
                 let losses = input.profiled.profile.losses();
-                losses.lost() > 0 || losses.incomplete() > 0
+                !losses.lost.is_empty() || losses.incomplete() > 0
             });
             let lost: Vec<_> =
                 lost.map(|input| format!("; {}", titles::losses(&input.profiled.profile))).collect();

@@ -57,7 +57,7 @@ pub(super) fn counts(profile: &Profile, event: EventId) -> String {
 pub(super) fn counts_beside((profile, event): (&Profile, EventId), base: (&Profile, EventId)) -> String {
     let numbers = |profile: &Profile, event| {
         let losses = profile.losses();
-        [profile.sample_count(event), losses.lost(), losses.incomplete()].map(number)
+        [profile.sample_count(event), losses.lost.total(), losses.incomplete()].map(number)
     };
     let ([samples, lost, incomplete], base) = (numbers(profile, event), numbers(base.0, base.1));
     let [base_samples, base_lost, base_incomplete] = base;
@@ -70,7 +70,7 @@ pub(super) fn counts_beside((profile, event): (&Profile, EventId), base: (&Profi
 /// Returns what is missing.
 pub(super) fn losses(profile: &Profile) -> String {
     let losses = profile.losses();
-    format!("{} lost, {}", number(losses.lost()), count(losses.incomplete(), "incomplete stack"))
+    format!("{}, {}", losses.lost, count(losses.incomplete(), "incomplete stack"))
 }
 
 #[cfg(test)]

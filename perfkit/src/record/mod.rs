@@ -206,9 +206,10 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut session = Session::new(recorder, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
     let waiting = waiting.describe("recorded");
-    let ledger = session.close();
+    let (ledger, lost) = session.close();
     let of_cpus = if options.target.is_on_cpus() { OfCpus::All } else { OfCpus::Wakeups };
-    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause, of_cpus, waiting };
+    let (written, ledger) = (out.written(), &ledger);
+    let report = Report { written, ledger, lost, clause: plan.clause, of_cpus, waiting };
     match status {
         Ok(status) => {
             if !options.quiet {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use perf_decode::LostCounts;
 use perf_session::{Gap, Loss, LossKind, LossLedger};
 
 use crate::out::message::{count, note};
@@ -32,6 +33,8 @@ impl Written {
 pub(super) struct Report<'r> {
     pub(super) written: Written,
     pub(super) ledger: &'r LossLedger,
+    /// The sum of the losses, as readers of the recording find it.
+    pub(super) lost: LostCounts,
     /// The event that was recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
     /// The records of CPUs, which one that is offline has not.
@@ -98,10 +101,13 @@ impl Report<'_> {
 
     /// Returns the sum of the losses, or `None` if nothing was lost.
     fn lost(&self) -> Option<String> {
+        let (lost, cause) = (self.lost, self.written.cause);
         match self.ledger.dropped() {
+            0 if !lost.is_empty() => Some(format!("{lost}, see below")),
             0 if self.ledger.nothing_lost().is_ok() && self.written.malformed == 0 => None,
             0 => Some("not complete, see below".to_owned()),
-            dropped => Some(format!("{} lost: {}", count(dropped, "record"), self.written.cause)),
+            dropped if dropped == lost.total() => Some(format!("{lost}: {cause}")),
+            dropped => Some(format!("{lost}, {dropped} of them: {cause}")),
         }
     }
 
@@ -160,7 +166,9 @@ mod tests {
         let line = |samples, unwritten, switches| {
             let place = "0 profiles".to_owned();
             let written = Written { samples, unwritten, switches, malformed: 0, place, cause: Written::FULL };
-            Report { written, ledger: &ledger, clause: None, of_cpus: OfCpus::All, waiting: None }.line()
+            let lost = LostCounts::default();
+            Report { written, ledger: &ledger, lost, clause: None, of_cpus: OfCpus::All, waiting: None }
+                .line()
         };
         assert_eq!(line(0, 0, None), "nothing was sampled: no samples in 0 profiles");
         assert_eq!(line(0, 0, Some(0)), "nothing was sampled: no samples in 0 profiles");

@@ -6,6 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use perf_decode::LostCounts;
 use perf_record::{Control, ControlCommand, Recorder};
 use perf_session::LossLedger;
 use signal_hook::consts::SIGUSR2;
@@ -238,8 +239,8 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Closes the events, and returns what was lost.
-    pub(super) fn close(self) -> LossLedger {
+    /// Closes the events, and returns what was lost, with the sum as it is in the recording.
+    pub(super) fn close(self) -> (LossLedger, LostCounts) {
         self.recorder.close()
     }
 }

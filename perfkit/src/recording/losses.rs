@@ -2,7 +2,7 @@
 
 use perf_profile::{Losses, Profile};
 
-use crate::out::message::{count, note, number};
+use crate::out::message::{count, note};
 
 /// Samples with an address without a name, in parts of all samples, below which the reasons are not printed: a few stacks of most
 /// recordings lead to an address at which nothing is mapped.
@@ -34,11 +34,7 @@ pub(crate) fn are_few(unnamed_samples: u64, samples: u64) -> bool {
 
 fn lines(losses: &Losses) -> Vec<String> {
     let mut lines = Vec::new();
-    match losses.lost() {
-        0 => {}
-        1 => lines.push("1 record or sample was lost".to_owned()),
-        lost => lines.push(format!("{} records or samples were lost", number(lost))),
-    }
+    lines.extend((!losses.lost.is_empty()).then(|| losses.lost.to_string()));
     if losses.broken_waits > 0 {
         let waits = count(losses.broken_waits, "wait");
         lines.push(format!("{waits} left out, because the end is unknown"));
@@ -90,21 +86,21 @@ mod tests {
     fn losses_have_their_number_and_the_most_frequent_reason() {
         let mut losses = Losses::default();
         assert_eq!(lines(&losses), [""; 0]);
-        losses.lost_samples = 1;
+        losses.lost.samples = 1;
         losses.incomplete_stacks = vec![(1, "too short".to_owned())];
         losses.unnamed_addresses = vec![(3, "no symbol".to_owned()), (1, "no file".to_owned())];
         let expected = [
-            "1 record or sample was lost",
+            "1 sample lost",
             "1 incomplete stack of 1: too short",
             "4 addresses without a name, 3 of them: no symbol",
         ];
         assert_eq!(lines(&losses), expected);
-        losses.lost_records = 1;
+        losses.lost.records = 1;
         losses.broken_waits = 2;
         losses.reused_addresses = 2;
         losses.incomplete_stacks = vec![(2, "too short".to_owned())];
         let lines = lines(&losses);
-        assert!(lines[0] == "2 records or samples were lost" && lines[1].starts_with("2 waits left out"));
+        assert!(lines[0] == "1 record and 1 sample lost" && lines[1].starts_with("2 waits left out"));
         assert_eq!(lines[2], "2 incomplete stacks of 2: too short");
         assert!(
             lines[4].starts_with("2 addresses of runtimes with the last of several names: "),

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use perf_abi::{Attr, SampleType};
-use perf_decode::{Layout, Record, Sample};
+use perf_decode::{Layout, LostCounts, Record, Sample};
 use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Stack, StackEnd, UserSource};
 use perf_tracepoint::{Format, PrintFormat};
@@ -185,19 +185,13 @@ struct Waiting {
 /// Gaps of the recording.
 #[derive(Debug, Default)]
 struct Losses {
-    records: u64,
+    lost: LostCounts,
     late: u64,
     truncated: u64,
     needed: u64,
     /// Samples that were printed, and those with an address without a name.
     samples: u64,
     unnamed: u64,
-}
-
-impl Losses {
-    fn add(&mut self, records: u64) {
-        self.records = self.records.saturating_add(records);
-    }
 }
 
 struct Printer<'a> {
@@ -223,8 +217,7 @@ impl Printer<'_> {
     fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         self.resolver.update(record);
         match record {
-            Record::Lost(lost) => self.losses.add(lost.lost()),
-            Record::LostSamples(lost) => self.losses.add(lost.lost()),
+            Record::Lost(_) | Record::LostSamples(_) => self.losses.lost.note(record),
             Record::CallchainDeferred(chain) => {
                 for (cookie, pid, index, mut stack) in std::mem::take(&mut self.deferred) {
                     if cookie == chain.cookie() && stack.add_deferred(chain) {
@@ -390,10 +383,10 @@ impl Printer<'_> {
 
     /// Says on standard error what is missing.
     fn note_losses(&self) {
-        let Losses { records, late, truncated, needed, samples, unnamed } = self.losses;
+        let Losses { lost, late, truncated, needed, samples, unnamed } = self.losses;
         let count = crate::out::message::count;
-        if records > 0 {
-            note(format_args!("lost {} while recording", count(records, "record")));
+        if !lost.is_empty() {
+            note(lost);
         }
         if late > 0 {
             note(format_args!("{} came after a record of a later time", count(late, "record")));

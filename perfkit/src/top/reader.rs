@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use perf_abi::CpuMode;
-use perf_decode::{Layout, Record, Sample, SampleLayout};
+use perf_decode::{Layout, LostCounts, Record, Sample, SampleLayout};
 use perf_profile::{Collector, Event, EventId, LeaderSampling, PendingProfile, ProfileBuilder};
 use perf_record::synthesize::Synthesizer;
 use perf_session::ring::{Attr, WaitResult, Waker};
@@ -43,9 +43,9 @@ pub(super) struct Numbers {
     /// Those in the kernel.
     pub(super) kernel_samples: u64,
     /// Records that did not fit into a ring, and samples that no event is known to have written.
-    pub(super) lost: u64,
+    pub(super) lost: LostCounts,
     /// The same since the start.
-    pub(super) lost_in_all: u64,
+    pub(super) lost_in_all: LostCounts,
     /// Samples since the start that are in no table, because the output is too slow for them.
     pub(super) skipped: u64,
 }
@@ -61,7 +61,7 @@ const SORT_DELAY: Duration = Duration::from_millis(200);
 pub(super) struct Reader {
     set: EventSet,
     tally: Tally,
-    lost: u64,
+    lost: LostCounts,
     skipped: u64,
     on_the_way: Arc<()>,
     follows_cpus: bool,
@@ -137,7 +137,7 @@ impl Reader {
         tally.add_running(&set, options)?;
         let on_the_way = Arc::new(());
         let follows_cpus = options.target.is_on_cpus();
-        Ok(Self { set, tally, lost: 0, skipped: 0, on_the_way, follows_cpus, filters })
+        Ok(Self { set, tally, lost: LostCounts::default(), skipped: 0, on_the_way, follows_cpus, filters })
     }
 
     /// Sends an interval each `delay`, and a last one.
@@ -196,9 +196,10 @@ impl Reader {
         is_last: bool,
         intervals: &Sender<Interval>,
     ) -> Result<bool, EventSetError> {
-        let lost_in_all = self.set.losses()?.dropped().saturating_add(self.tally.dropped);
-        let lost = lost_in_all - std::mem::replace(&mut self.lost, lost_in_all);
-        if lost > 0 {
+        let mut lost_in_all = self.set.losses()?.lost();
+        lost_in_all += LostCounts::new(self.tally.dropped, 0);
+        let lost = lost_in_all.since(std::mem::replace(&mut self.lost, lost_in_all));
+        if !lost.is_empty() {
             running::forget_dead(&mut self.tally.collector);
         }
         let samples = std::mem::take(&mut self.tally.samples);

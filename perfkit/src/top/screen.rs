@@ -35,9 +35,10 @@ impl Moment {
         let rate = numbers.samples as f64 / numbers.seconds.max(1e-3);
         let kernel = Shares::new(numbers.samples).of(numbers.kernel_samples);
         let mut parts = vec![format!("{rate:.0} samples/s"), format!("{kernel:.1}% kernel")];
-        parts.push(match numbers.lost_in_all - numbers.lost {
-            0 => format!("lost {}", numbers.lost),
-            _ => format!("lost {} ({} in all)", numbers.lost, numbers.lost_in_all),
+        parts.push(if numbers.lost_in_all == numbers.lost {
+            numbers.lost.to_string()
+        } else {
+            format!("{} ({} in all)", numbers.lost, numbers.lost_in_all.total())
         });
         if numbers.skipped > 0 {
             parts.push(format!("{} not shown: names or the output are slow", numbers.skipped));

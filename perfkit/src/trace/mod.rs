@@ -54,10 +54,9 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     let waiting = Waiting::begin(&system, &set.threads());
     let status = session::run(options, &mut set, &filters, &mut tracer)?;
     let waiting = waiting.describe("traced");
-    let Missing { lost, malformed, late } = tracer.finish(&set.lost_by_event()?)?;
-    if lost > 0 {
-        let records = count(lost, "record");
-        note(format_args!("{records} lost: a ring was full, use larger ones (-m) or fewer events"));
+    let Missing { lost, malformed, late } = tracer.finish(set.losses()?)?;
+    if !lost.is_empty() {
+        note(format_args!("{lost}: a ring was full, use larger ones (-m) or fewer events"));
     }
     if late > 0 {
         note(format_args!("{} came after a record of a later time", count(late, "record")));

@@ -1,12 +1,11 @@
 //! From records to lines.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 
-use perf_decode::{Layout, Record, Sample};
-use perf_session::{EventLost, EventSetRecord, Scope, Tracepoint};
+use perf_decode::{Layout, LostCounts, Record, Sample};
+use perf_session::{EventSetRecord, LossLedger, Tracepoint};
 use perf_tracepoint::{Format, FormatError, PrintFormat, Syscall, SyscallJoiner, SyscallSummary};
 
 use super::entry::{Entry, Task};
@@ -30,15 +29,13 @@ pub(super) struct Tracer<'p> {
     lines: Lines<'p>,
     /// The process of this program, if all tasks are traced.
     excluded: Option<u32>,
-    /// Reported losses of each ring.
-    lost: BTreeMap<Scope, u64>,
     missing: Missing,
 }
 
 /// Numbers of records.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Missing {
-    pub(super) lost: u64,
+    pub(super) lost: LostCounts,
     /// Records that are malformed, or of an unknown event.
     pub(super) malformed: u64,
     /// Records that came after one of a later time.
@@ -88,7 +85,6 @@ impl<'p> Tracer<'p> {
             kernel,
             lines: Lines::new(options, out),
             excluded: options.target.is_on_cpus().then(std::process::id),
-            lost: BTreeMap::new(),
             missing: Missing::default(),
         })
     }
@@ -103,8 +99,6 @@ impl<'p> Tracer<'p> {
         match &decoded {
             Record::Sample(sample) => self.add_sample(record, sample),
             Record::Lost(lost) => {
-                let sum = self.lost.entry(record.scope()).or_default();
-                *sum = sum.saturating_add(lost.lost());
                 let place = record.scope().to_string();
                 self.lines
                     .write(&Entry::Lost { time: Some(record.time()), records: lost.lost(), place }, None);
@@ -163,21 +157,10 @@ impl<'p> Tracer<'p> {
 
     /// Prints what is known only at the end: losses after the last record of a ring, calls in progress, statistics.
     /// Returns what is missing.
-    pub(super) fn finish(&mut self, lost: &[EventLost]) -> io::Result<Missing> {
-        let mut read: BTreeMap<Scope, u64> = BTreeMap::new();
-        for event in lost {
-            let ring = event.scope.cpu_id().map_or(event.scope, Scope::cpu);
-            let sum = read.entry(ring).or_default();
-            *sum = sum.saturating_add(event.lost);
-        }
-        for (ring, records) in read {
-            let reported = self.lost.entry(ring).or_default();
-            let records = records.saturating_sub(*reported);
-            *reported += records;
-            if records > 0 {
-                let place = format!("{ring} after its last record");
-                self.lines.write(&Entry::Lost { time: None, records, place }, None);
-            }
+    pub(super) fn finish(&mut self, ledger: &LossLedger) -> io::Result<Missing> {
+        for (ring, records) in ledger.unreported() {
+            let place = format!("{ring} after its last record");
+            self.lines.write(&Entry::Lost { time: None, records, place }, None);
         }
         self.join(None, |joiner, done| joiner.finish(done));
         if let Some(calls) = self.calls.filter(|_| self.options.has_summary()) {
@@ -185,7 +168,7 @@ impl<'p> Tracer<'p> {
             summary::write(buffer, summary, options.summary_mode, &calls.table, names, options.json)?;
         }
         self.flush()?;
-        Ok(Missing { lost: self.lost.values().copied().fold(0, u64::saturating_add), ..self.missing })
+        Ok(Missing { lost: ledger.lost(), ..self.missing })
     }
 }
 

@@ -110,7 +110,7 @@ fn kept_files_are_named_and_can_be_read() {
         if cfg!(feature = "flamegraph") {
             assert!(out.contains(" flamegraph -i demo.perf.data -o demo.svg\n"), "{out}");
             let svg = fs::read_to_string(folder.path("demo.svg")).unwrap();
-            assert!(svg.contains(&format!(">{samples} samples, 0 lost, ")), "{samples} {svg}");
+            assert!(svg.contains(&format!(">{samples} samples, none lost, ")), "{samples} {svg}");
         }
     }
 }

@@ -126,7 +126,7 @@ fn bad_names_are_texts() {
     let texts = texts(&svg(&recording, &[]));
     assert!(
         texts.contains("title: cpu-clock: ")
-            && texts.contains("subtitle: 4 samples, 0 lost, 0 incomplete stacks")
+            && texts.contains("subtitle: 4 samples, none lost, 0 incomplete stacks")
     );
     assert!(
         texts.contains(
@@ -223,7 +223,7 @@ fn subtitle_fits_the_page() {
         let found = subtitle(options);
         assert!(found.chars().count() <= 65 && found.ends_with('\u{2026}'), "{found}");
     }
-    assert_eq!(subtitle(&["-i", path]), "4 samples, 0 lost, 0 incomplete stacks");
+    assert_eq!(subtitle(&["-i", path]), "4 samples, none lost, 0 incomplete stacks");
 }
 
 #[test]
@@ -267,7 +267,8 @@ fn refused_pictures_leave_the_file_that_was_there() {
     let output = flamegraph(&["-i", recording, "-o", out]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(
-        text(&output.stderr).contains("x.svg: 1 sample, 0 lost, 0 incomplete stacks; open it in a browser"),
+        text(&output.stderr)
+            .contains("x.svg: 1 sample, none lost, 0 incomplete stacks; open it in a browser"),
         "{output:?}"
     );
     assert!(fs::read_to_string(out).unwrap().ends_with("</svg>"));

@@ -15,6 +15,7 @@ mod interrupts;
 mod large_values;
 mod leader_sampling;
 mod list;
+mod losses;
 mod off_cpu;
 mod outputs;
 mod record;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 
 use perf_abi::MAX_STACK_DEPTH;
-use perf_decode::{Layout, Record, Sample};
+use perf_decode::{Layout, LostCounts, Record, Sample};
 use perf_symbols::{AddressSpaces, Stack, StackEnd, StackEndReason, UserSource};
 use rustc_hash::FxHashMap;
 
@@ -152,10 +152,7 @@ impl Collector {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
             // Ids that are used again, also without an exit record.
             Record::Comm(_) | Record::Fork(_) | Record::Cgroup(_) => self.threads.clear(),
-            Record::Lost(lost) => {
-                self.losses.lost_records = self.losses.lost_records.saturating_add(lost.lost());
-            }
-            Record::LostSamples(lost) => self.note_lost_samples(lost.lost()),
+            Record::Lost(_) | Record::LostSamples(_) => self.losses.lost.note(record),
             Record::CallchainDeferred(chain) => {
                 for mut deferred in self.deferred.remove(&chain.cookie()).unwrap_or_default() {
                     deferred.stack.add_deferred(chain);
@@ -250,9 +247,10 @@ impl Collector {
         stack
     }
 
-    /// Counts samples that did not reach the collector: dropped by the kernel and not reported by a record, or by the program.
-    pub fn note_lost_samples(&mut self, samples: u64) {
-        self.losses.lost_samples = self.losses.lost_samples.saturating_add(samples);
+    /// Counts records and samples that did not reach the collector: dropped by the kernel and not reported by a record, or by
+    /// the program.
+    pub fn note_lost(&mut self, lost: LostCounts) {
+        self.losses.lost += lost;
     }
 
     fn add_deferred(&mut self, deferred: Deferred) {
@@ -499,7 +497,7 @@ mod tests {
             add(&mut collector, event, &samples);
         }
         let profile = collector.finish();
-        assert_eq!((profile.losses().lost_records, profile.losses().lost_samples), (7, 70));
+        assert_eq!(profile.losses().lost, LostCounts::new(7, 70));
     }
 
     #[test]
@@ -701,7 +699,7 @@ mod tests {
                 add(&mut collector, event, &sample(10 * round + time, &[user, 0x1000, 0x2000]));
             }
             add(&mut collector, event, &sample(10 * round + 9, &[user, 0x1000, 0x3000]));
-            collector.note_lost_samples(round);
+            collector.note_lost(LostCounts::new(0, round));
             let profile = collector.take().wait();
             let counts: Vec<u64> = profile.samples().iter().map(|sample| sample.count).collect();
             assert_eq!(counts, [round, 1]);
@@ -710,7 +708,7 @@ mod tests {
             assert_eq!(profile.stack(profile.samples()[0].stack).count(), 2);
             assert_eq!(profile.locations().as_slice().len(), 3);
             let losses = profile.losses();
-            assert_eq!(losses.lost_samples, round);
+            assert_eq!(losses.lost, LostCounts::new(0, round));
             // Each of the three addresses in each profile: counts of earlier ones are not repeated.
             assert_eq!(losses.unnamed_addresses.iter().map(|(count, _)| count).sum::<u64>(), 3);
         }

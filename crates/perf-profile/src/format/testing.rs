@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use perf_abi::{Attr, Software};
+use perf_decode::LostCounts;
 use perf_symbols::BuildId;
 use proptest::prelude::*;
 
@@ -79,7 +80,7 @@ pub(crate) fn example(has_times: bool) -> Profile {
     add(clock, worker, &[], 250_000);
     add(faults, worker, &[in_main], 3);
     builder.losses(Losses {
-        lost_records: 3,
+        lost: LostCounts::new(3, 0),
         incomplete_stacks: vec![(1, "the copy of the stack is too short".to_owned())],
         missing_files: vec!["/usr/lib/x.so: not found".to_owned()],
         ..Losses::default()

@@ -1,5 +1,7 @@
 //! Gaps of a profile.
 
+use perf_decode::LostCounts;
+
 use super::saturating_sum;
 
 /// Lost records, incomplete stacks and missing names.
@@ -8,10 +10,8 @@ use super::saturating_sum;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
-    /// Records that did not fit into the ring, of all kinds.
-    pub lost_records: u64,
-    /// Samples that the kernel could not write.
-    pub lost_samples: u64,
+    /// Records and samples that were lost.
+    pub lost: LostCounts,
     /// Records that came after a record of a later time: samples in between may have been given to a wrong file.
     pub late_records: u64,
     /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
@@ -118,11 +118,6 @@ impl Losses {
             }
     }
 
-    /// Returns the number of records and samples that were lost.
-    pub fn lost(&self) -> u64 {
-        self.lost_records.saturating_add(self.lost_samples)
-    }
-
     /// Returns the number of samples whose stacks are incomplete.
     pub fn incomplete(&self) -> u64 {
         saturating_sum(self.incomplete_stacks.iter().map(|(count, _)| *count))
@@ -143,8 +138,7 @@ impl Losses {
             _ => Some(format!("{count} {several}")),
         };
         let mut lines = Vec::new();
-        lines.extend(counted(self.lost_records, "record was lost", "records were lost"));
-        lines.extend(counted(self.lost_samples, "sample was lost", "samples were lost"));
+        lines.extend((!self.lost.is_empty()).then(|| self.lost.to_string()));
         lines.extend(counted(self.late_records, "record came out of order", "records came out of order"));
         let (wait, waits) = ("wait of a thread has an unknown end", "waits of threads have an unknown end");
         lines.extend(counted(self.broken_waits, wait, waits));
@@ -183,8 +177,7 @@ mod tests {
     #[test]
     fn lines_are_in_the_singular_for_1_and_in_the_plural_for_more() {
         let losses = |count| Losses {
-            lost_records: count,
-            lost_samples: count,
+            lost: LostCounts::new(count, count),
             late_records: count,
             broken_waits: count,
             waits_without_stack: count,
@@ -202,8 +195,7 @@ mod tests {
         };
         let needed = "copies of the stack of at least 9000 bytes, and at most 65528, lead to more frames";
         let one = [
-            "1 record was lost",
-            "1 sample was lost",
+            "1 record and 1 sample lost",
             "1 record came out of order",
             "1 wait of a thread has an unknown end",
             "1 wait has no stack: no sample was recorded where it began",
@@ -217,8 +209,7 @@ mod tests {
         ];
         assert_eq!(losses(1).lines(), one);
         let several = [
-            "2 records were lost",
-            "2 samples were lost",
+            "2 records and 2 samples lost",
             "2 records came out of order",
             "2 waits of threads have an unknown end",
             "2 waits have no stack: no sample was recorded where they began",
@@ -234,6 +225,7 @@ mod tests {
         assert!(Losses::default().lines().is_empty());
         let complete = Losses { complete_stacks: 2, unverified_stacks: 3, ..Losses::default() };
         assert!(complete.lines().is_empty() && complete.is_empty() && !losses(1).is_empty());
-        assert_eq!(losses(u64::MAX).lines()[1], "at least 18446744073709551615 samples were lost");
+        let late = "at least 18446744073709551615 records came out of order";
+        assert_eq!(losses(u64::MAX).lines()[1], late);
     }
 }

@@ -8,7 +8,8 @@
 
 use std::collections::HashMap;
 
-use perf_session::{EventSet, EventSetError};
+use perf_session::ring::decode::LostCounts;
+use perf_session::{EventSet, EventSetError, LossLedger};
 
 use super::described::Described;
 
@@ -38,6 +39,13 @@ pub(super) struct Losses {
 impl Losses {
     pub(super) fn new(set: &EventSet) -> Self {
         Self { are_counted: set.reads_lost(), known: HashMap::new(), unattributed: 0 }
+    }
+
+    /// Returns the losses as they are in the recording: if the events count them, the records for these counts have samples that
+    /// were lost otherwise, too, so that all are only known to be records.
+    pub(super) fn recorded(&self, ledger: &LossLedger) -> LostCounts {
+        let lost = ledger.lost();
+        if self.are_counted { LostCounts::new(lost.total(), 0) } else { lost }
     }
 
     /// Adds samples that were removed because several events may have written them.

@@ -14,6 +14,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use perf_file::writer::{Features, RecordedEvent};
+use perf_session::ring::decode::LostCounts;
 use perf_session::ring::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, WaitResult};
 use perf_session::{
     EventSet, EventSetError, FileError, LossLedger, ObservedTasks, Refreshed, RingKey, SampleRepair, System,
@@ -289,11 +290,14 @@ impl Recorder {
         self.losses.take(&self.set, &self.described)
     }
 
-    /// Closes the events, and returns everything that was lost, by CPU or thread and event.
-    pub fn close(self) -> LossLedger {
+    /// Closes the events, and returns everything that was lost, by CPU or thread and event, with the
+    /// sum as it is in the recording.
+    pub fn close(self) -> (LossLedger, LostCounts) {
         let known = self.set.ledger().clone();
         // Without the last losses if an event cannot be read.
-        self.set.close().unwrap_or(known)
+        let ledger = self.set.close().unwrap_or(known);
+        let lost = self.losses.recorded(&ledger);
+        (ledger, lost)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{Seek, Write};
 
 use perf_file::writer::{Features, Inventory, RecordedEvent, Writer};
 use perf_session::RingKey;
-use perf_session::ring::decode::Window;
+use perf_session::ring::decode::{LostCounts, Window};
 
 use super::losses::Lost;
 use super::pass::Pass;
@@ -30,9 +30,9 @@ pub struct Recorded<W> {
     pub out: W,
     /// The number of records by kind, the malformed bytes, the time of the samples and the mapped files.
     pub inventory: Inventory,
-    /// Records that the kernel dropped while this recording was written, and samples that were removed, of all events. It is in
-    /// the recording, by event.
-    pub lost: u64,
+    /// Records that the kernel dropped while this recording was written, and samples that were
+    /// removed, of all events. They are in the recording, by event.
+    pub lost: LostCounts,
 }
 
 impl<W: Write> Recording<W> {
@@ -189,7 +189,14 @@ impl Recorder {
         writer.finish_round()?;
         let mut features = self.features_mut().clone();
         self.described.add_results(&mut features, &inventory, &mut synthesizer);
-        let lost = if self.losses.are_counted { lost } else { lost + inventory.lost };
-        Ok(Recorded { out: writer.finish(&features)?, inventory, lost })
+        let mut counts = LostCounts::default();
+        if self.losses.are_counted {
+            counts.records = lost;
+        } else {
+            // Before Linux 6.0 only removed samples are counted here.
+            counts.samples = lost;
+            counts += inventory.lost;
+        }
+        Ok(Recorded { out: writer.finish(&features)?, inventory, lost: counts })
     }
 }

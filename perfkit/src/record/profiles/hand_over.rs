@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use perf_decode::LostCounts;
+
 /// Words of records in the queue from which samples are dropped: 32 MiB.
 const MAX_WORDS: usize = if cfg!(test) { 8 } else { 4 << 20 };
 
@@ -25,8 +27,8 @@ pub(super) enum Work {
 pub(super) struct Period {
     pub(super) start: SystemTime,
     pub(super) end: SystemTime,
-    /// Samples that its profile does not have.
-    pub(super) lost: u64,
+    /// Records and samples that its profile does not have.
+    pub(super) lost: LostCounts,
 }
 
 /// A queue of work. Its clones are the same queue.

@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
+use perf_decode::LostCounts;
 use perf_record::Recorder;
 use perf_session::ring::RecordType;
 
@@ -106,7 +107,7 @@ impl Profiles {
         let skipped = std::mem::take(&mut self.skipped);
         self.all_skipped += skipped;
         let start = std::mem::replace(&mut self.start, end);
-        self.hand_over.push(Work::End(Period { start, end, lost: lost.saturating_add(skipped) }));
+        self.hand_over.push(Work::End(Period { start, end, lost: LostCounts::new(lost, skipped) }));
         Ok(())
     }
 

@@ -161,8 +161,8 @@ impl Worker {
     /// Writes and sends the profile of a period.
     fn end(&mut self, period: Period) {
         let Period { start, end, lost } = period;
-        self.collector.note_lost_samples(lost);
-        if lost > 0 {
+        self.collector.note_lost(lost);
+        if !lost.is_empty() {
             running::forget_dead(&mut self.collector);
         }
         let mut pending = self.collector.take();

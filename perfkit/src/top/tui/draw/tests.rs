@@ -2,6 +2,7 @@ use std::{env, fs};
 
 use clap::Parser as _;
 use perf_abi::{Attr, Software};
+use perf_decode::LostCounts;
 use perf_profile::{Event, Frame as FunctionFrame, Function, Locations, Object, ProfileBuilder};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -45,8 +46,14 @@ fn moment(threads: u32) -> Moment {
             builder.sample(event, thread, stack, 1_000_000);
         }
     }
-    let numbers =
-        Numbers { seconds: 2.0, samples: 1998, kernel_samples: 99, lost: 3, lost_in_all: 10, skipped: 0 };
+    let numbers = Numbers {
+        seconds: 2.0,
+        samples: 1998,
+        kernel_samples: 99,
+        lost: LostCounts::new(3, 0),
+        lost_in_all: LostCounts::new(10, 0),
+        skipped: 0,
+    };
     Moment { profile: builder.finish(locations).into(), numbers, ..Moment::default() }
 }
 

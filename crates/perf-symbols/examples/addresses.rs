@@ -1,4 +1,4 @@
-//! Names addresses of a process that runs already, such as a BPF program has from `bpf_get_stack()`.
+//! Names addresses of a process that runs already, for example from `bpf_get_stack()`.
 //!
 //! Usage: `addresses PID ADDRESS...`, in hexadecimal.
 
@@ -10,9 +10,11 @@ use perf_record::synthesize::Synthesizer;
 use perf_session::System;
 use perf_symbols::{AddressSpaces, FileFinder, Query, StackFrame, Symbolizer};
 
-/// Returns a line for each address: the functions, the innermost inlined one first, or the reason why there is no name.
+/// Returns a line for each address: the functions, the innermost inlined one first, or the reason
+/// why there is no name.
 pub(crate) fn names(pid: u32, addresses: &[u64]) -> io::Result<Vec<String>> {
-    // What is mapped now. An agent keeps the spaces and the symbolizer, and adds each process when it first meets it.
+    // What is mapped now. An agent keeps the spaces and the symbolizer, and adds each process when
+    // it first meets it.
     let (attr, mut spaces) = (Attr::default(), AddressSpaces::new());
     let mut running = Synthesizer::new(&System::new(), &attr);
     if let Err(error) = running.kernel() {

@@ -150,7 +150,7 @@ mod word_index;
 
 pub use backward::BackwardRecords;
 pub use deferred::{CompletedSample, DeferredCallchains, DeferredSlot};
-pub use display::RecordDisplay;
+pub use display::{RecordDisplay, breaks_line};
 pub use entries::{Entries, EntriesIter};
 pub use error::{Error, Result};
 pub use field::{Field, Value};

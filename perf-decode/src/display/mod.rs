@@ -27,8 +27,9 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Returns whether a character affects the rest of the line.
-fn breaks_line(character: char) -> bool {
+/// Returns true for the characters that records print escaped, because they change the text after
+/// them: control characters, line and paragraph separators (U+2028, U+2029), and directional marks.
+pub fn breaks_line(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

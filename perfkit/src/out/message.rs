@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
+use perf_decode::breaks_line;
+
 use crate::out::interrupt::wait_until_writable;
 
 /// Prints a message to standard error.
@@ -27,7 +29,7 @@ pub(crate) fn plain(text: &str) -> String {
     for character in without_numbers(text).chars() {
         match character {
             '\n' | '\t' => plain.push(character),
-            _ if is_hidden(character) => plain.extend(character.escape_default()),
+            _ if breaks_line(character) => plain.extend(character.escape_default()),
             _ => plain.push(character),
         }
     }
@@ -38,7 +40,7 @@ pub(crate) fn plain(text: &str) -> String {
 pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for character in name.as_ref().to_string_lossy().chars() {
-        if is_hidden(character) {
+        if breaks_line(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -73,7 +75,7 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         // They are in strings only, and none needs two of these escapes.
-        if is_hidden(character) {
+        if breaks_line(character) {
             let _ = write!(escaped, "\\u{:04x}", u32::from(character));
         } else {
             escaped.push(character);
@@ -103,12 +105,6 @@ pub(crate) fn count(count: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", number(count))
 }
 
-/// Returns whether a character controls the terminal, or changes the order of what follows.
-fn is_hidden(character: char) -> bool {
-    let reorders = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || reorders
-}
-
 /// Removes each ` (os error N)`.
 fn without_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
@@ -131,11 +127,14 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped() {
-        assert_eq!(plain("a\u{1b}[31m\tb\nc\u{9b}\u{202e}"), "a\\u{1b}[31m\tb\nc\\u{9b}\\u{202e}");
+        assert_eq!(
+            plain("a\u{1b}[31m\tb\nc\u{9b}\u{2028}\u{202e}"),
+            "a\\u{1b}[31m\tb\nc\\u{9b}\\u{2028}\\u{202e}"
+        );
         assert_eq!(shown("a\nb\u{7}"), "a\\nb\\u{7}");
-        let value = serde_json::json!({"n\u{7f}": "a\u{1b}\n\u{9b}\u{202e}\u{fc}"});
+        let value = serde_json::json!({"n\u{7f}": "a\u{1b}\n\u{9b}\u{2029}\u{202e}\u{fc}"});
         let line = json(&value);
-        assert_eq!(line, r#"{"n\u007f":"a\u001b\n\u009b\u202eü"}"#);
+        assert_eq!(line, r#"{"n\u007f":"a\u001b\n\u009b\u2029\u202eü"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use perf_decode::breaks_line;
 use rustc_hash::FxHashMap;
 
 use super::names::unnamed;
@@ -212,9 +213,8 @@ impl Folded {
 fn clean(name: &str) -> String {
     let replace = |character: char| match character {
         ';' => ':',
-        // Some readers take U+2028 and U+2029 for ends of lines. The others change the order of what follows.
-        _ if character.is_control() => '\u{fffd}',
-        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        // Some readers take U+2028 and U+2029 for ends of lines.
+        _ if breaks_line(character) => '\u{fffd}',
         _ => character,
     };
     if name.is_empty() { UNKNOWN.to_owned() } else { name.chars().map(replace).collect() }

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
+use perf_decode::breaks_line;
+
 /// A string, quoted and escaped.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a>(pub(super) &'a str);
@@ -14,16 +16,11 @@ impl fmt::Display for Text<'_> {
             return f.write_str(&quoted);
         }
         quoted.chars().try_for_each(|character| match character {
-            character if is_hidden(character) => write!(f, "\\u{:04x}", u32::from(character)),
+            // JSON permits them in a string.
+            character if breaks_line(character) => write!(f, "\\u{:04x}", u32::from(character)),
             character => f.write_char(character),
         })
     }
-}
-
-/// Returns whether a character controls a terminal or changes the order of what follows, and JSON permits it in a string.
-fn is_hidden(character: char) -> bool {
-    let reorders = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || reorders
 }
 
 /// A value, or `null`.
@@ -57,9 +54,9 @@ mod tests {
 
     #[test]
     fn text_has_no_control_character_and_is_read_as_it_was() {
-        let text = "a\u{1b}[31m\n\"\\\u{7f}\u{9b}\u{202e}\u{fc}";
+        let text = "a\u{1b}[31m\n\"\\\u{7f}\u{9b}\u{2028}\u{202e}\u{fc}";
         let quoted = Text(text).to_string();
-        assert_eq!(quoted, r#""a\u001b[31m\n\"\\\u007f\u009b\u202eü""#);
+        assert_eq!(quoted, r#""a\u001b[31m\n\"\\\u007f\u009b\u2028\u202eü""#);
         assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), text);
     }
 }

@@ -186,7 +186,7 @@ fn naive(trace: &[(u64, Step)]) -> Vec<Syscall> {
                 }
                 (SyscallStep::Exit { result }, open) => {
                     calls.extend(open.map(|open| of(open, SyscallEnd::NotSeen)));
-                    if (hit.number, result) != (CLONE, 0) {
+                    if !(NEW_TASK.contains(&hit.number) && result == 0) {
                         calls.push(of(hit, SyscallEnd::Returned { time: *time, result }));
                     }
                 }

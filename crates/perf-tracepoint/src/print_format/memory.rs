@@ -235,9 +235,9 @@ fn uuid(mut bytes: [u8; 16], is_little: bool, has_capitals: bool) -> String {
     text
 }
 
-/// A set of bits, which the kernel keeps in words.
+/// A set of bits, which the kernel keeps in words as wide as its `long`: as this program's, as far as known.
 struct Words {
-    words: Vec<u64>,
+    words: Vec<usize>,
     /// The number of bits.
     len: usize,
 }
@@ -245,19 +245,20 @@ struct Words {
 impl Words {
     fn new(bytes: &[u8], len: Option<usize>) -> Option<Self> {
         let len = len.unwrap_or(bytes.len() * 8);
-        let bytes = bytes.get(..len.div_ceil(8))?;
-        let words = bytes.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            // A part of a word has its lowest bytes.
-            let start = if cfg!(target_endian = "little") { 0 } else { 8 - chunk.len() };
-            word.iter_mut().skip(start).zip(chunk).for_each(|(to, from)| *to = *from);
-            u64::from_ne_bytes(word)
+        // The lowest bits of a word are in its first byte or in its last one: then a part of a word is none.
+        let unit = if cfg!(target_endian = "little") { 1 } else { size_of::<usize>() };
+        let bytes = bytes.get(..len.div_ceil(unit * 8).checked_mul(unit)?)?;
+        let words = bytes.chunks(size_of::<usize>()).map(|chunk| {
+            let mut word = [0; size_of::<usize>()];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            usize::from_ne_bytes(word)
         });
         Some(Self { words: words.collect(), len })
     }
 
     fn is_set(&self, bit: usize) -> bool {
-        bit < self.len && self.words.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+        const BITS: usize = usize::BITS as usize;
+        bit < self.len && self.words.get(bit / BITS).is_some_and(|word| word >> (bit % BITS) & 1 == 1)
     }
 }
 

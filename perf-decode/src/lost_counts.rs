@@ -29,28 +29,40 @@ use crate::record::Record;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostCounts {
-    /// Records of any kind: samples may be among them.
-    pub records: u64,
-    /// Records that were samples for certain.
-    pub samples: u64,
+    /// By `LOST` records.
+    reported: u64,
+    /// By the events themselves, which count what `LOST` records report, too.
+    counted: u64,
+    samples: u64,
 }
 
 impl LostCounts {
     /// Returns these numbers.
     pub const fn new(records: u64, samples: u64) -> Self {
-        Self { records, samples }
+        Self { reported: records, counted: 0, samples }
+    }
+
+    /// Returns the number of records of any kind: samples may be among them.
+    pub const fn records(self) -> u64 {
+        if self.reported > self.counted { self.reported } else { self.counted }
+    }
+
+    /// Returns the number of records that were samples for certain.
+    pub const fn samples(self) -> u64 {
+        self.samples
     }
 
     /// Adds what a record reports; nothing if it is not of kind `LOST` or `LOST_SAMPLES`.
     ///
     /// The kernel writes `LOST_SAMPLES` for samples that the PMU lost. A recorder writes the same
-    /// kind for what an event with [`ReadFormat::LOST`] has counted, and the kernel counts lost
-    /// records of all kinds there. So the number in it is one of records if the event has this bit.
+    /// kind for what an event with [`ReadFormat::LOST`] has counted. So its number is one of
+    /// records if the event has this bit, because the kernel counts lost records of all kinds
+    /// there, with those that `LOST` records report: the larger sum is the number of records.
     pub fn note<L: Layout>(&mut self, record: &Record<'_, L>) {
         *self += match record {
             Record::Lost(lost) => Self::new(lost.lost(), 0),
             Record::LostSamples(lost) if lost.read_format().contains(ReadFormat::LOST) => {
-                Self::new(lost.lost(), 0)
+                Self { counted: lost.lost(), ..Self::new(0, 0) }
             }
             Record::LostSamples(lost) => Self::new(0, lost.lost()),
             _ => return,
@@ -59,7 +71,7 @@ impl LostCounts {
 
     /// Returns the sum. A sample is a record.
     pub const fn total(self) -> u64 {
-        self.records.saturating_add(self.samples)
+        self.records().saturating_add(self.samples)
     }
 
     /// Returns whether nothing is missing.
@@ -71,7 +83,8 @@ impl LostCounts {
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self {
-            records: self.records.saturating_sub(earlier.records),
+            reported: self.reported.saturating_sub(earlier.reported),
+            counted: self.counted.saturating_sub(earlier.counted),
             samples: self.samples.saturating_sub(earlier.samples),
         }
     }
@@ -79,7 +92,8 @@ impl LostCounts {
 
 impl AddAssign for LostCounts {
     fn add_assign(&mut self, other: Self) {
-        self.records = self.records.saturating_add(other.records);
+        self.reported = self.reported.saturating_add(other.reported);
+        self.counted = self.counted.saturating_add(other.counted);
         self.samples = self.samples.saturating_add(other.samples);
     }
 }
@@ -87,7 +101,7 @@ impl AddAssign for LostCounts {
 /// Prints `none lost`, `406 records lost`, `1 sample lost` or `406 records and 1 sample lost`.
 impl fmt::Display for LostCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.records, self.samples) {
+        match (self.records(), self.samples) {
             (0, 0) => f.write_str("none lost"),
             (records, 0) => write!(f, "{} lost", Counted(records, "record")),
             (0, samples) => write!(f, "{} lost", Counted(samples, "sample")),
@@ -134,9 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn losses_that_an_event_counts_are_records() {
+    fn losses_that_an_event_counts_are_records_and_not_counted_twice() {
         assert_eq!(noted(ReadFormat::empty()), LostCounts::new(3, 5));
-        assert_eq!(noted(ReadFormat::LOST), LostCounts::new(8, 0));
+        // 3 of the 5 are those of the `LOST` record.
+        let counted = noted(ReadFormat::LOST);
+        assert_eq!((counted.records(), counted.samples()), (5, 0));
     }
 
     #[test]

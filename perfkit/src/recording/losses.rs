@@ -74,6 +74,8 @@ pub(crate) fn reused(addresses: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use perf_decode::LostCounts;
+
     use super::*;
 
     #[test]
@@ -86,7 +88,7 @@ mod tests {
     fn losses_have_their_number_and_the_most_frequent_reason() {
         let mut losses = Losses::default();
         assert_eq!(lines(&losses), [""; 0]);
-        losses.lost.samples = 1;
+        losses.lost = LostCounts::new(0, 1);
         losses.incomplete_stacks = vec![(1, "too short".to_owned())];
         losses.unnamed_addresses = vec![(3, "no symbol".to_owned()), (1, "no file".to_owned())];
         let expected = [
@@ -95,7 +97,7 @@ mod tests {
             "4 addresses without a name, 3 of them: no symbol",
         ];
         assert_eq!(lines(&losses), expected);
-        losses.lost.records = 1;
+        losses.lost = LostCounts::new(1, 1);
         losses.broken_waits = 2;
         losses.reused_addresses = 2;
         losses.incomplete_stacks = vec![(2, "too short".to_owned())];

@@ -90,8 +90,8 @@ pub(crate) fn cost(cost: Cost) -> Value {
 /// Returns what a profile lacks.
 pub(crate) fn losses(losses: &Losses) -> Value {
     let counts = [
-        ("lost_records", losses.lost.records),
-        ("lost_samples", losses.lost.samples),
+        ("lost_records", losses.lost.records()),
+        ("lost_samples", losses.lost.samples()),
         ("late_records", losses.late_records),
         ("broken_waits", losses.broken_waits),
         ("waits_without_stack", losses.waits_without_stack),

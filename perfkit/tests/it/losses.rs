@@ -53,6 +53,14 @@ fn all_commands_report_the_losses_of_a_recording_by_the_same_text() {
 }
 
 #[test]
+fn loss_that_the_perf_tool_wrote_by_two_records_is_counted_once() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../perf-decode/tests/data/lost-throttle.data");
+    let report = perfkit().args(["report", "-i", file]).output().unwrap();
+    let text = text(&report);
+    assert_eq!(text.lines().find_map(loss), Some("12 records"), "{text}");
+}
+
+#[test]
 fn trace_reports_the_sum_of_the_losses_that_it_prints() {
     let folder = Folder::new();
     let file = folder.path("trace.json");

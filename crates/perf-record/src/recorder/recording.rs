@@ -189,14 +189,14 @@ impl Recorder {
         writer.finish_round()?;
         let mut features = self.features_mut().clone();
         self.described.add_results(&mut features, &inventory, &mut synthesizer);
-        let mut counts = LostCounts::default();
-        if self.losses.are_counted {
-            counts.records = lost;
+        let counts = if self.losses.are_counted {
+            LostCounts::new(lost, 0)
         } else {
             // Before Linux 6.0 only removed samples are counted here.
-            counts.samples = lost;
-            counts += inventory.lost;
-        }
+            let mut counts = inventory.lost;
+            counts += LostCounts::new(0, lost);
+            counts
+        };
         Ok(Recorded { out: writer.finish(&features)?, inventory, lost: counts })
     }
 }

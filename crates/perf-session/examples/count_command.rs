@@ -33,7 +33,8 @@ fn main() -> Result<(), perf_session::Report> {
         return Err("usage: stat [-e EVENTS] COMMAND [ARGUMENT...]".into());
     };
     let (status, counts) = run(&events, Command::new(program).args(arguments))?;
-    // Rates, and instructions per cycle if both are counted. An elapsed time would add the CPUs utilized.
+    // Rates, and instructions per cycle if both are counted. An elapsed time would add the CPUs
+    // utilized.
     let metrics = counts.metrics(Duration::ZERO);
     for (index, event) in counts.iter().enumerate() {
         match event.in_unit() {

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use perf_session::ring::{Record, SampleType};
 use perf_session::{EventSetOptions, System, Tracefs};
 
-/// Traces until `end`, or without end. Calls `report` with the id and the arguments of each process.
+/// Traces until `end`, or without end. Calls `report` with the id and the arguments of each
+/// process.
 pub(crate) fn run(
     end: Option<Instant>,
     mut report: impl FnMut(u64, &str, &[String]),
@@ -22,8 +23,8 @@ pub(crate) fn run(
         .event_spec()
         .map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::RAW).with_wakeup_events(1));
     let mut set = EventSetOptions::new().event(event).ring_pages(16).open()?;
-    // The arguments are read from the process, which may exit soon. So no record waits for earlier ones of
-    // other CPUs.
+    // The arguments are read from the process, which may exit soon. So no record waits for earlier
+    // ones of other CPUs.
     set.set_sort_delay(Duration::ZERO)?;
     set.enable()?;
     while end.is_none_or(|end| Instant::now() < end) {

@@ -1,9 +1,11 @@
-//! One thread renames itself as fast as it can, each time a record. Another reads them too slowly from
-//! rings that are too small. At the end, every renaming must have been delivered or be in the ledger.
+//! One thread renames itself as fast as it can, each time a record. Another reads them too slowly
+//! from rings that are too small. At the end, every renaming must have been delivered or be in the
+//! ledger.
 //!
 //! Usage: `loss_ledger [SECONDS [PAGES]]`, 10 seconds and 1 page by default.
 //!
-//! Needs a tracefs, the permission to read it, and Linux 6.0, which counts the losses of each event.
+//! Needs a tracefs, the permission to read it, and Linux 6.0, which counts the losses of each
+//! event.
 
 use std::error::Error;
 use std::fmt;

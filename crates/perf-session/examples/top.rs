@@ -1,5 +1,5 @@
-//! Samples a process 999 times a second, and prints each second the addresses that were hit most, with their
-//! files: those that it had mapped before, and those that it maps meanwhile.
+//! Samples a process 999 times a second, and prints each second the addresses that were hit most,
+//! with their files: those that it had mapped before, and those that it maps meanwhile.
 //!
 //! Usage: `top PID [SECONDS]`, 5 seconds by default.
 
@@ -11,7 +11,8 @@ use std::time::Duration;
 use perf_session::ring::{AttrFlags, Record, SampleType};
 use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 
-/// The files of a process by address: the end of the mapping, the offset of its start in the file, the file.
+/// The files of a process by address: the end of the mapping, the offset of its start in the file,
+/// the file.
 type Files = BTreeMap<u64, (u64, u64, PathBuf)>;
 
 /// Samples for some seconds. Calls `report` each second with the samples of each offset in a file.
@@ -34,7 +35,7 @@ pub(crate) fn run(
     for _ in 0..seconds {
         std::thread::sleep(Duration::from_secs(1));
         let mut hits = HashMap::new();
-        // All records until now, in the order of time: a mapping comes before the samples in it.
+        // All records until now, in time order: a mapping comes before the samples in it.
         set.flush_sorted(|record| match record.decode() {
             Ok(Record::Sample(sample)) => *hits.entry(place(&files, sample.ip())).or_default() += 1,
             Ok(Record::Mmap2(map)) if map.pid() == pid => {

@@ -1,14 +1,13 @@
-//! Tables for the port of a program from another library. They list its items and those of this crate
-//! and of [`ring`](crate::ring).
+//! Migration tables: the items of another library and their counterparts here and in
+//! [`ring`](crate::ring).
 //!
 //! | from | page |
 //! |---|---|
 //! | `github.com/elastic/go-perf` | [`go_perf`] |
 //! | `perf-event2`, `perf-event-open`, by topic | [`perf_event_crates`] |
 //!
-//! Counters, groups and rings of `perf-event2` item by item are in
-//! [`ring::coming_from`](crate::ring::coming_from). The examples are compiled as tests of this crate, and
-//! their links are checked.
+//! [`ring::coming_from`](crate::ring::coming_from) lists the counters, groups and rings of
+//! `perf-event2` item by item. The examples are compiled as tests, and the links are checked.
 
 // Only the links of the pages use these names.
 #[cfg(doc)]

@@ -1,5 +1,5 @@
-//! Perf events by name, on the right CPUs, and the reason why one does not open: for counters, profilers and
-//! tracers.
+//! Perf events by name, on the right CPUs, and the reason why one does not open: for counters,
+//! profilers and tracers.
 //!
 //! Count what a command does:
 //!
@@ -28,9 +28,9 @@
 //! }
 //! ```
 //!
-//! The steps are always these: name the events ([`parse`]), choose the target ([`EventSetTarget`]), open
-//! ([`EventSetOptions`]), and read counts or records ([`EventSet`]). The examples `count_command` and `sample_cpus` of the
-//! repository are whole programs.
+//! The steps are always these: name the events ([`parse`]), choose the target ([`EventSetTarget`]),
+//! open ([`EventSetOptions`]), and read counts or records ([`EventSet`]). The examples
+//! `count_command` and `sample_cpus` of the repository are whole programs.
 //!
 //! | to | use |
 //! |---|---|
@@ -43,7 +43,7 @@
 //! | count by CPU, core, package or thread | [`Counts::split_by`], [`CpuTopology`] |
 //! | count user space only, or only where the kernel is not permitted | [`EventSetOptions::user_only`], [`user_only_if_refused`](EventSetOptions::user_only_if_refused) |
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
-//! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
+//! | read all records in time order | [`EventSet::wait`], [`EventSet::drain_sorted`] |
 //! | store the records of rings | [`EventSet::rings_and_ledger`], [`EventSet::sample_repair`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
 //! | follow the tasks that the observed tasks start | [`EventSet::observed_tasks`] |
@@ -63,8 +63,9 @@
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
 //!
-//! The crate stands on [`perf_ring`], here [`ring`], which has the attrs, rings, records and single events: one dependency
-//! is enough. Files of `/proc`, `/sys` and tracefs are read below the root of a [`System`].
+//! The crate stands on [`perf_ring`], here [`ring`], which has the attrs, rings, records and single
+//! events: one dependency is enough. Files of `/proc`, `/sys` and tracefs are read below the root
+//! of a [`System`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

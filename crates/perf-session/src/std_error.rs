@@ -1,4 +1,4 @@
-//! The conversions of errors into those of std.
+//! Converts errors of this crate to `std::io::Error`.
 
 /// Implements the conversion into [`std::io::Error`], with this kind if the error has no errno:
 ///
@@ -9,7 +9,8 @@
 /// impl From<FileError> for io::Error { .. }        // kind of the errno, whole text, the error inside
 /// ```
 ///
-/// The type has `raw_os_error`, except with `no_errno` before it, when there is no `to_os_error` either.
+/// The type needs `raw_os_error`. With `no_errno` before it, it does not, and gets no
+/// `to_os_error`.
 macro_rules! into_std {
     (no_errno $error:ty, $kind:ident) => {
         /// Keeps the text and the error itself, which [`get_ref`](std::io::Error::get_ref) returns.
@@ -34,8 +35,8 @@ macro_rules! into_std {
         /// Keeps the kind of the errno, the whole text, and the error itself, which
         /// [`get_ref`](std::io::Error::get_ref) returns.
         ///
-        /// [`raw_os_error`](std::io::Error::raw_os_error) of the result is `None`; `to_os_error` keeps the number in
-        /// place of the text.
+        /// [`raw_os_error`](std::io::Error::raw_os_error) of the result is `None`; `to_os_error`
+        /// keeps the number in place of the text.
         impl From<$error> for std::io::Error {
             fn from(error: $error) -> Self {
                 let kind = match error.raw_os_error() {

@@ -41,7 +41,7 @@ fn budget_is_that_of_the_kernel() {
     });
 }
 
-/// The largest ring that the kernel maps is the one that the budget names.
+/// The largest ring that the kernel maps has the size in the budget.
 fn one_ring_fits_as_computed() {
     let budget = memory();
     let fits = budget.data_pages(1, 1 << 14).unwrap();

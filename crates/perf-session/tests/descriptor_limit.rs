@@ -1,4 +1,5 @@
-//! The limit of descriptors is raised and set back. This test has its own process, whose limit it changes.
+//! The limit of descriptors is raised and set back. This test has its own process, whose limit it
+//! changes.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 

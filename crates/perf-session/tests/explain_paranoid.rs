@@ -1,5 +1,5 @@
-//! The levels of `perf_event_paranoid`, as an unprivileged user. A separate test binary with one test,
-//! because it changes the level of the machine.
+//! The levels of `perf_event_paranoid`, as an unprivileged user. A separate test binary with one
+//! test, because it changes the level of the machine.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 

@@ -1,4 +1,4 @@
-//! A seccomp filter like those of container runtimes.
+//! A seccomp filter, as container runtimes install.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 

@@ -1,5 +1,5 @@
-//! CPU 1 goes offline and returns while a set counts. A separate test binary whose tests run one after the
-//! other, because they change the machine.
+//! CPU 1 goes offline and returns while a set counts. A separate test binary whose tests run one
+//! after the other, because they change the machine.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
@@ -24,8 +24,8 @@ use support::set::{Tree, open_or_skip, refused, software, switch, switches, tid}
 const CPU: u32 = 1;
 const ONLINE: &str = "/sys/devices/system/cpu/cpu1/online";
 
-/// The right to take the CPU offline. It is online again after the test, also if another thread of a failed
-/// test was to do that.
+/// The right to take the CPU offline. It is online again after the test, also if another thread of
+/// a failed test was to do that.
 struct Alone {
     _machine: MutexGuard<'static, ()>,
     was_online: bool,
@@ -145,7 +145,7 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     assert!(tasks.cpus().contains(CPU));
     tasks.enable().unwrap();
 
-    // Its list of online CPUs is not that of the kernel.
+    // Its list of online CPUs differs from the kernel's.
     let tree = Tree::new(&[("cpu/online", "0-1\n"), ("cpu/possible", "0-1\n")]);
     let descriptors = support::set::descriptors();
     let error = refused(options.clone().system(System::at(&tree.0)));
@@ -200,7 +200,8 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     assert!(report.contains("CPU 1: 2 times without events while offline"), "{report}");
 }
 
-/// Takes the CPU offline and online again. Returns `false`, with the reason printed, if that is not possible.
+/// Takes the CPU offline and online again. Returns `false`, with the reason printed, if that is not
+/// possible.
 fn replug() -> bool {
     match Plug::pull() {
         Ok(plug) => drop(plug),
@@ -326,7 +327,7 @@ fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
         set
     };
 
-    // The list has the CPU, the kernel not yet: it is opened as soon as the kernel has it.
+    // The list has the CPU before the kernel: it is opened as soon as the kernel has it.
     let Some(set) = open(vec![
         ("0-1\n", Box::new(|| {})),
         ("0-1\n", Box::new(|| drop(plug))),

@@ -1,5 +1,5 @@
-//! Errors midway leave no descriptor open. A separate test binary with one test, because descriptors and
-//! their limit are those of the process.
+//! Errors midway leave no descriptor open. A separate test binary with one test, because
+//! descriptors and their limit belong to the process.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 

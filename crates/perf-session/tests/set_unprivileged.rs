@@ -27,7 +27,7 @@ fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
     let level = level.trim().parse().unwrap();
     let thread = thread::spawn(move || {
         let nobody = Uid::from_raw(65534);
-        // By the system call, which changes this thread alone.
+        // Make the system call directly, because it changes only this thread.
         match set_thread_res_uid(nobody, nobody, nobody) {
             Ok(()) => test(level),
             Err(error) => skip(format_args!("becoming nobody: {error}")),

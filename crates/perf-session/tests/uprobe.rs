@@ -17,7 +17,8 @@ use support::{skip, skip_in_any_case};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Defines functions that are found by their names. Each has another body, so that no two are merged.
+/// Defines functions that are found by their names. Each has another body, so that no two are
+/// merged.
 macro_rules! probed {
     ($($name:ident: $number:literal),*) => {
         $(
@@ -70,7 +71,7 @@ fn count_during(event: &Event, work: impl FnOnce()) -> u64 {
     Count::read(event).unwrap().value - before
 }
 
-/// Checks that the event of the calling thread counts its calls and not those of another thread.
+/// Checks that the event of the calling thread counts only that thread's calls.
 fn check_calls(event: &Event, function: extern "C" fn(u64) -> u64) {
     assert_eq!(count_during(event, || call(function, 7)), 7);
     assert_eq!(count_during(event, || thread::spawn(move || call(function, 5)).join().unwrap()), 0);
@@ -173,7 +174,7 @@ fn probe_in_tracefs_counts_the_same_and_is_removed() {
     assert_ne!(second.spec().attr().config, listed.spec().attr().config);
     second.remove().unwrap();
 
-    // The kernel keeps a probe while an event of it is open.
+    // The kernel keeps a probe while one of its events is open.
     let lines = || std::fs::read_to_string("/sys/kernel/tracing/uprobe_events").unwrap_or_default();
     let category = format!("perf_session_{}/", std::process::id());
     drop(event);

@@ -1,9 +1,10 @@
 //! Wildcards in names.
 
-/// A pattern: `*` is any text, `?` any character, `[a-z]` one of a set, `[!a-z]` or `[^a-z]` one that is not
-/// in the set. Every other character is itself. A `[` without `]` is itself.
+/// A pattern: `*` is any text, `?` any character, `[a-z]` one of a set, `[!a-z]` or `[^a-z]` one
+/// that is not in the set. Every other character is itself. A `[` without `]` is itself.
 ///
-/// Matching takes time proportional to the product of the two lengths at most, whatever the pattern is.
+/// Matching takes time proportional to the product of the two lengths at most, whatever the pattern
+/// is.
 #[derive(Clone, Debug)]
 pub struct Glob {
     parts: Vec<Part>,

@@ -1,6 +1,7 @@
 //! Events by name: from a text to the attrs that open it.
 //!
-//! [`expression`] parses the text, [`resolve`](mod@resolve) asks the machine for its parts, [`spec`] is the result.
+//! [`expression`] parses the text, [`resolve`](mod@resolve) asks the machine for its parts,
+//! [`spec`] is the result.
 
 pub mod catalog;
 pub mod expression;

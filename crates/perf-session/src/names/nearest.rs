@@ -11,7 +11,8 @@ const COMPARED: usize = 64;
 /// The similarity from which a name is listed, between 0 and 1.
 const SIMILAR: f64 = 0.75;
 
-/// Returns the names that are most like `wanted`, the nearest first, equals in the order of `names`.
+/// Returns the names that are most like `wanted`, the nearest first, equals in the order of
+/// `names`.
 pub(in crate::names) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let wanted = key(wanted);
     let mut similar: Vec<(f64, &str)> = names
@@ -29,8 +30,8 @@ fn key(name: &str) -> String {
 }
 
 fn similarity(wanted: &str, name: &str) -> f64 {
-    // Edits alone rate a name low that was left unfinished. The second measure rates names by their beginning, and all
-    // of them higher, hence the deduction.
+    // Edits alone rate a name low that was left unfinished. The second measure rates names by their
+    // beginning, and all of them higher, hence the deduction.
     strsim::normalized_damerau_levenshtein(wanted, name).max(strsim::jaro_winkler(wanted, name) - 0.1)
 }
 

@@ -1,3 +1,5 @@
+//! Events that can be opened.
+
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -8,8 +10,8 @@ use crate::names::catalog;
 use crate::names::probe::Probe;
 use crate::system::CpuList;
 
-/// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit of
-/// its counts.
+/// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit
+/// of its counts.
 ///
 /// Event strings and the catalog make it. [`EventSpec::new`] makes it from any attr.
 #[derive(Clone, Debug)]
@@ -29,8 +31,8 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Returns the event of `attr`, named as [`catalog::name_of`](crate::catalog::name_of) does: `cpu-clock`,
-    /// `page-faults:u`.
+    /// Returns the event of `attr`, named as [`catalog::name_of`](crate::catalog::name_of) does:
+    /// `cpu-clock`, `page-faults:u`.
     #[must_use]
     pub fn new(attr: Attr) -> Self {
         Self {
@@ -62,7 +64,8 @@ impl EventSpec {
         self
     }
 
-    /// Restricts the event to the CPUs of its PMU. If `is_cpu_only`, it cannot be opened for a task.
+    /// Restricts the event to the CPUs of its PMU. If `is_cpu_only`, it cannot be opened for a
+    /// task.
     #[must_use]
     pub fn with_cpus(mut self, cpus: CpuList, is_cpu_only: bool) -> Self {
         self.cpus = Some(cpus);
@@ -70,18 +73,19 @@ impl EventSpec {
         self
     }
 
-    /// Observes all tasks on all online CPUs, whatever the target of the set: for what happens to its tasks while another
-    /// task runs, such as wakeups.
+    /// Observes all tasks on all online CPUs, regardless of the target of the set: for effects on
+    /// its tasks while another task runs, such as wakeups.
     ///
-    /// The event has separate rings, a quarter as large as the others, so that the records of other tasks displace none of
-    /// the target. The [scope](crate::Scope) of such a ring is not equal to the one of another ring of the CPU. A set of tasks
-    /// ends with the tasks all the same.
+    /// The event has separate rings, a quarter as large as the others, so that the records of other
+    /// tasks displace none of the target. The [scope](crate::Scope) of such a ring differs from the
+    /// scope of another ring of the CPU. A set of tasks ends with its tasks all the same.
     #[must_use]
     pub fn system_wide(self) -> Self {
         Self { is_system_wide: true, ..self }
     }
 
-    /// Sets the function name or the path that the PMU of a probe reads through a pointer in `config1`.
+    /// Sets the function name or the path that the PMU of a probe reads through a pointer in
+    /// `config1`.
     #[must_use]
     pub fn with_probe_text(mut self, text: impl Into<Arc<CStr>>) -> Self {
         self.probe_text = Some(text.into());
@@ -110,18 +114,20 @@ impl EventSpec {
         self
     }
 
-    /// Returns the event with a changed attr: sample fields, period, or the wakeup of a rare event by
-    /// [`with_wakeup_events(1)`](Attr::with_wakeup_events), see [`EventSet::wait`](crate::EventSet::wait).
+    /// Returns the event with a changed attr: sample fields, period, or the wakeup of a rare event
+    /// by [`with_wakeup_events(1)`](Attr::with_wakeup_events), see
+    /// [`EventSet::wait`](crate::EventSet::wait).
     #[must_use]
     pub fn map_attr(mut self, change: impl FnOnce(Attr) -> Attr) -> Self {
         self.attr = change(self.attr);
         self
     }
 
-    /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
-    /// address is valid as long as the event or a clone of it lives. The kernel reads it during the call, and
-    /// with `INHERIT` also in each fork of the observed tasks, whose memory has something else there, so that
-    /// the fork fails (kernel errata). An [`EventSet`](crate::EventSet) opens such an event by a tracepoint.
+    /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`.
+    /// The address is valid while the event or a clone of it exists. The kernel reads it during the
+    /// call, and with `INHERIT` also in each fork of the observed tasks, whose memory has something
+    /// else there, so that the fork fails (kernel errata). An [`EventSet`](crate::EventSet) opens
+    /// such an event by a tracepoint.
     pub fn attr(&self) -> Attr {
         match &self.probe_text {
             Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),
@@ -141,7 +147,8 @@ impl EventSpec {
         self.probe.as_deref()
     }
 
-    /// Returns the event of the probe by this tracepoint in place of its PMU, with the same name and settings.
+    /// Returns the event of the probe by this tracepoint instead of its PMU, with the same name and
+    /// settings.
     #[must_use]
     pub(crate) fn by_tracepoint(self, tracepoint: &Self) -> Self {
         let Attr { kind, config, .. } = tracepoint.attr;
@@ -188,12 +195,13 @@ impl EventSpec {
         &self.unit
     }
 
-    /// Returns `true` for tracepoints and probes, of which the perf tool samples each hit by default.
+    /// Returns `true` for tracepoints and probes. The perf tool samples each of their hits by
+    /// default.
     pub fn is_hit(&self) -> bool {
         self.attr.kind == EventType::TRACEPOINT || self.probe.is_some()
     }
 
-    /// Returns `true` if all CPUs of a package read the same count, so that one of them is enough.
+    /// Returns `true` if all CPUs of a package read the same count, so that one CPU is enough.
     pub fn is_per_package(&self) -> bool {
         self.is_per_package
     }
@@ -210,8 +218,8 @@ fn is_clock(attr: &Attr) -> bool {
     attr.kind == EventType::SOFTWARE && clocks.iter().any(|clock| attr.config == clock.0)
 }
 
-/// One event as the user named it. On a hybrid machine it is one [`EventSpec`] for each core PMU, whose
-/// counts are summed unscaled; everywhere else it is one.
+/// One event as the user named it. On a hybrid machine it is one [`EventSpec`] for each core PMU,
+/// whose counts are summed unscaled; everywhere else it is one.
 #[derive(Clone, Debug)]
 pub struct NamedEvent {
     name: Arc<str>,
@@ -234,7 +242,8 @@ impl NamedEvent {
         &self.specs
     }
 
-    /// Returns the event, of the same name, with its spec on each PMU changed, for example the attr.
+    /// Returns the event, of the same name, with its spec on each PMU changed, for example the
+    /// attr.
     #[must_use]
     pub fn map_specs(mut self, change: impl FnMut(EventSpec) -> EventSpec) -> Self {
         self.specs = self.specs.into_iter().map(change).collect();
@@ -250,8 +259,9 @@ impl From<EventSpec> for NamedEvent {
 
 /// Events that are opened together: those between braces in an event string, or a single event.
 ///
-/// On a machine with several core PMUs a generic event has one [`EventSpec`](crate::EventSpec) for each of
-/// them. The kernel schedules the events of one PMU together, so such a group is one group for each PMU.
+/// On a machine with several core PMUs a generic event has one [`EventSpec`](crate::EventSpec) for
+/// each of them. The kernel schedules the events of one PMU together, so such a group is one group
+/// for each PMU.
 #[derive(Clone, Debug)]
 pub struct EventGroup {
     pub(in crate::names) name: Option<Arc<str>>,
@@ -274,7 +284,8 @@ impl EventGroup {
         self.name.as_deref()
     }
 
-    /// Returns the events, the leader first. There is at least one if an event string made the group.
+    /// Returns the events, the leader first. There is at least one if an event string made the
+    /// group.
     pub fn members(&self) -> &[NamedEvent] {
         &self.members
     }
@@ -291,10 +302,10 @@ impl EventGroup {
         self
     }
 
-    /// Returns the group for the tasks of a cgroup alone, on the CPUs of the set's target, whatever tasks the target has:
-    /// so the events of one set have different cgroups. `dir` is the cgroup's directory, as for
-    /// [`EventSetTarget::cgroup`](crate::EventSetTarget::cgroup). Events of one cgroup share one `dir`: then
-    /// [metrics](crate::Counts::metrics) are made of them.
+    /// Returns the group for the tasks of a cgroup alone, on the CPUs of the set's target, whatever
+    /// tasks the target has: so the events of one set have different cgroups. `dir` is the cgroup's
+    /// directory, as for [`EventSetTarget::cgroup`](crate::EventSetTarget::cgroup). Events of one
+    /// cgroup share one `dir`: then [metrics](crate::Counts::metrics) are made of them.
     ///
     /// ```no_run
     /// use std::{fs::File, sync::Arc};
@@ -328,7 +339,8 @@ impl EventGroup {
         self.is_braced
     }
 
-    /// Returns `true` if only the leader samples and each sample has the counts of all members: `:S`.
+    /// Returns `true` if only the leader samples and each sample has the counts of all members:
+    /// `:S`.
     pub fn is_leader_sampling(&self) -> bool {
         self.is_leader_sampling
     }

@@ -7,7 +7,8 @@ use perf_tracepoint::{FormatError, SyscallFormats, SyscallHit, SyscallTable};
 use crate::names::spec::EventSpec;
 use crate::names::tracefs::{Tracefs, TracefsError, Tracepoint};
 
-/// The tracepoints `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, through which all system calls go.
+/// The tracepoints `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, through which all system
+/// calls go.
 ///
 /// Two events instead of the 700 of the category `syscalls`, which take half a minute to close.
 ///
@@ -47,7 +48,8 @@ impl SyscallTracepoints {
     ///
     /// # Errors
     ///
-    /// tracefs has not these tracepoints, or they have not the fields of each kernel since Linux 2.6.33.
+    /// tracefs has not these tracepoints, or they have not the fields of each kernel since Linux
+    /// 2.6.33.
     pub fn find(tracefs: &Tracefs) -> Result<Self, TracefsError> {
         let enter = tracefs.tracepoint("raw_syscalls", "sys_enter")?;
         let exit = tracefs.tracepoint("raw_syscalls", "sys_exit")?;
@@ -57,7 +59,8 @@ impl SyscallTracepoints {
         Ok(Self { formats: formats.map_err(malformed)?, enter, exit })
     }
 
-    /// Returns the events of starts and returns, which sample each hit with what [`read`](Self::read) needs.
+    /// Returns the events of starts and returns, which sample each hit with what
+    /// [`read`](Self::read) needs.
     pub fn event_specs(&self) -> [EventSpec; 2] {
         let fields = SampleType::TID | SampleType::TIME | SampleType::RAW;
         [&self.enter, &self.exit].map(|tracepoint| {
@@ -65,7 +68,8 @@ impl SyscallTracepoints {
         })
     }
 
-    /// Returns the hit of a sample; `None` if the sample is of another event, or has no task, time or payload.
+    /// Returns the hit of a sample; `None` if the sample is of another event, or has no task, time
+    /// or payload.
     pub fn read<L: Layout>(&self, sample: &Sample<'_, L>) -> Option<SyscallHit> {
         self.formats.read(sample)
     }
@@ -76,8 +80,8 @@ impl Tracefs {
     ///
     /// # Errors
     ///
-    /// The formats cannot be read or are malformed. A kernel without the category `syscalls` is no error: there
-    /// the arguments are unknown.
+    /// The formats cannot be read or are malformed. A missing category `syscalls` is not an error:
+    /// the arguments are then unknown.
     pub fn syscall_table(&self) -> Result<SyscallTable, TracefsError> {
         let tracepoints = match self.matching("syscalls:sys_enter_*") {
             Err(TracefsError::NotFound { .. }) => Vec::new(),

@@ -1,3 +1,5 @@
+//! Adding events and threads to an open set.
+
 use perf_ring::Event;
 
 use super::plan::Plan;
@@ -8,22 +10,27 @@ use crate::names::{EventGroup, NamedEvent};
 
 /// # Events and threads that are added
 impl EventSet {
-    /// Opens another event on the online CPUs of the set, or for its threads. Returns its
-    /// index, by which [`counts`](Self::counts) and [`EventSetRecord::index`](super::EventSetRecord::index) find it.
+    /// Opens another event on the online CPUs of the set, or for its threads. Returns its index, by
+    /// which [`counts`](Self::counts) and [`EventSetRecord::index`](super::EventSetRecord::index)
+    /// find it.
     ///
-    /// It is enabled if the last call of the set was [`enable`](Self::enable), and writes into the rings of
-    /// the other events. Tasks that have inherited the events of the set since it was opened do not have it,
-    /// unless they are threads of a [process](super::EventSetTarget::process) of the target.
+    /// It is enabled if the last call of the set was [`enable`](Self::enable), and writes into the
+    /// rings of the other events. Tasks that have inherited the events of the set since it was
+    /// opened do not have it, unless they are threads of a
+    /// [process](super::EventSetTarget::process) of the target.
     ///
     /// # Errors
     ///
     /// The set is as before the call after an error:
     ///
-    /// - [`EventSetError::Spawn`]: the command was started already, and would not inherit the event.
-    /// - [`EventSetError::NotOneEvent`]: the set was opened with [`EventSetOptions::one_event_a_ring`].
-    /// - [`EventSetError::NoPmu`], [`EventSetError::NoCpu`]: there is no PMU, or no CPU of the set on which it counts.
-    /// - [`EventSetError::Event`], [`EventSetError::Rings`], [`EventSetError::File`], [`EventSetError::Probe`]: it cannot be
-    ///   opened or mapped, as by [`EventSetOptions::open`].
+    /// - [`EventSetError::Spawn`]: the command was started already, and would not inherit the
+    ///   event.
+    /// - [`EventSetError::NotOneEvent`]: the set was opened with
+    ///   [`EventSetOptions::one_event_a_ring`].
+    /// - [`EventSetError::NoPmu`], [`EventSetError::NoCpu`]: the PMU is missing, or counts on no
+    ///   CPU of the set.
+    /// - [`EventSetError::Event`], [`EventSetError::Rings`], [`EventSetError::File`],
+    ///   [`EventSetError::Probe`]: it cannot be opened or mapped, as by [`EventSetOptions::open`].
     pub fn add_event(&mut self, event: impl Into<NamedEvent>) -> Result<usize, EventSetError> {
         if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 2 });
@@ -72,8 +79,9 @@ impl EventSet {
         self.forget_groups(first);
     }
 
-    /// Opens the events of the set for another thread, also for a set that is enabled and read. A thread that
-    /// the set observes already is observed once; do not add one that inherits the events.
+    /// Opens the events of the set for another thread, also for a set that is enabled and read. A
+    /// thread that the set observes already is observed once; do not add one that inherits the
+    /// events.
     ///
     /// # Errors
     ///
@@ -81,8 +89,10 @@ impl EventSet {
     ///
     /// - [`EventSetError::NoTask`]: the thread has exited.
     /// - [`EventSetError::NotTasks`]: the set observes CPUs or a command.
-    /// - [`EventSetError::NotOneEvent`]: the set was opened with [`EventSetOptions::one_event_a_ring`].
-    /// - [`EventSetError::Event`], [`EventSetError::Rings`]: an event cannot be opened, mapped or enabled.
+    /// - [`EventSetError::NotOneEvent`]: the set was opened with
+    ///   [`EventSetOptions::one_event_a_ring`].
+    /// - [`EventSetError::Event`], [`EventSetError::Rings`]: an event cannot be opened, mapped or
+    ///   enabled.
     pub fn add_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
         if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 1 });
@@ -110,13 +120,13 @@ impl EventSet {
         started
     }
 
-    /// Closes the events of a thread. Its counts are kept, and its records can be drained. In a ring that
-    /// several threads share, its events are disabled and closed with the ring.
+    /// Closes the events of a thread. Its counts are kept, and its records can be drained. In a
+    /// ring that several threads share, its events are disabled and closed with the ring.
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoTask`] if the set has no events of this thread, and [`EventSetError::Event`] if one cannot be
-    /// read, which is not closed then.
+    /// [`EventSetError::NoTask`] if the set has no events of this thread, and
+    /// [`EventSetError::Event`] if one cannot be read, which is not closed then.
     pub fn remove_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
         if !self.threads().contains(&tid) {
             return Err(EventSetError::NoTask { id: tid });

@@ -1,3 +1,5 @@
+//! The attrs with which a set opens its events.
+
 use perf_ring::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
@@ -32,8 +34,8 @@ impl EventSetOptions {
     /// Returns the attrs with which the events of a group are opened at `scope`.
     pub(super) fn attrs(&self, group: &PlannedGroup, scope: Scope, reads_lost: bool) -> Vec<Attr> {
         let inherit = self.inherited_flags(scope);
-        // Copies of a group may differ from it while it is read. With rings, the formats of all events are one,
-        // so that their layouts are.
+        // Copies of a group may differ from it while it is read. With rings, the formats of all
+        // events are one, so that their layouts are.
         let is_single_read = group.specs.len() > 1 && inherit.is_empty() && self.ring_pages.is_none();
         let attrs = group.specs.iter().enumerate().map(|(index, spec)| {
             let is_leader = index == 0;
@@ -66,10 +68,11 @@ impl EventSetOptions {
         attrs.collect()
     }
 
-    /// Gives an event that does not sample the sample type of the sampling events, if they all have the same.
+    /// Gives an event that does not sample the sample type of the sampling events, if they all have
+    /// the same.
     ///
-    /// Then all records of a ring have one layout, and are decoded even if no event of the ring has their id:
-    /// the kernel writes the id of a foreign event into samples of software events.
+    /// Then all records of a ring have one layout, and are decoded even if no event of the ring has
+    /// their id: the kernel writes the id of a foreign event into samples of software events.
     fn with_layout_of_samples(&self, attr: Attr) -> Attr {
         let members = self.groups.iter().flat_map(EventGroup::members);
         // System-wide events have other rings.
@@ -78,8 +81,8 @@ impl EventSetOptions {
         let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
         let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
         let is_one = sampling.all(|other| other.sample_type == first.sample_type);
-        // A field that needs settings of the attr (registers, branches) cannot be given to another event, and no field
-        // of the event's own is dropped.
+        // A field that needs settings of the attr (registers, branches) cannot be given to another
+        // event, and no field of the event's own is dropped.
         if !is_one || !SHARED.contains(first.sample_type) || !first.sample_type.contains(attr.sample_type) {
             return attr;
         }
@@ -100,9 +103,9 @@ impl EventSetOptions {
 
 /// Gives a tracepoint with a period of 1 the field `PERIOD`.
 ///
-/// Some tracepoints count more than 1 at a hit, `sched:sched_stat_runtime` nanoseconds. Without the field the kernel
-/// writes one sample for each of them, hundreds of copies, and then throttles the event, so that the next hits are
-/// missing. With it a hit is one sample, which has what was counted.
+/// Some tracepoints count more than 1 at a hit, `sched:sched_stat_runtime` nanoseconds. Without the
+/// field the kernel writes one sample per count, hundreds of copies, and then throttles the event,
+/// so that the next hits are missing. With it, each hit is one sample that contains its count.
 fn one_sample_a_hit(attr: Attr) -> Attr {
     let is_each_hit = attr.kind == EventType::TRACEPOINT
         && attr.sample_period == 1
@@ -110,7 +113,8 @@ fn one_sample_a_hit(attr: Attr) -> Attr {
     if is_each_hit { attr.with_sample_type(SampleType::PERIOD) } else { attr }
 }
 
-/// Returns the attr of an event of a group in which only the leader samples, with the counts of all.
+/// Returns the attr of an event of a group in which only the leader samples, with the counts of
+/// all.
 fn of_leader_sampling(attr: Attr, is_leader: bool) -> Attr {
     if is_leader {
         attr.with_sample_type(SampleType::READ).with_read_format(ReadFormat::GROUP | ReadFormat::ID)

@@ -1,3 +1,5 @@
+//! Starting and stopping a set, and its command.
+
 use std::process::{Child, Command};
 use std::sync::Arc;
 
@@ -11,9 +13,9 @@ use super::{EventSet, EventSetError, SpawnMisuse};
 impl EventSet {
     /// Starts the counting, by `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event or group.
     ///
-    /// One system call an event, so the events do not start at the same time. A set for a command needs
-    /// no call: its events start at the `exec`.
-    /// [Deferred](super::EventSetOptions::deferred) events are started too.
+    /// One system call an event, so the events do not start at the same time. A set for a command
+    /// needs no call: its events start at the `exec`. [Deferred](super::EventSetOptions::deferred)
+    /// events are started too.
     ///
     /// # Errors
     ///
@@ -24,8 +26,8 @@ impl EventSet {
         self.opened.control(&|_| true, Event::enable)
     }
 
-    /// Stops the counting, by `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group. The counts and the
-    /// last records can be read.
+    /// Stops the counting, by `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group. The
+    /// counts and the last records can be read.
     ///
     /// # Errors
     ///
@@ -36,8 +38,8 @@ impl EventSet {
         self.opened.control(&|_| true, Event::disable)
     }
 
-    /// Starts the counting of some events, by their indexes in the order of the options. Members of a group count while
-    /// their leader is enabled.
+    /// Starts the counting of some events, by their indexes in the order of the options. Members of
+    /// a group count while their leader is enabled.
     ///
     /// ```no_run
     /// # fn start(set: &perf_session::EventSet) -> Result<(), perf_session::EventSetError> {
@@ -65,15 +67,17 @@ impl EventSet {
         self.opened.control_events(&is_chosen, Event::disable)
     }
 
-    /// Starts the command of a set for a [command](super::EventSetTarget::command). Its events count from its
-    /// `exec` on, unless they are [deferred](super::EventSetOptions::deferred). Call it in the thread that opened the set.
+    /// Starts the command of a set for a [command](super::EventSetTarget::command). Its events
+    /// count from its `exec` on, unless they are [deferred](super::EventSetOptions::deferred). Call
+    /// it in the thread that opened the set.
     ///
-    /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the command
-    /// exits, because the calling thread has the events too: wait for the child as well.
+    /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the
+    /// command exits, because the calling thread has the events too: wait for the child as well.
     ///
     /// # Errors
     ///
-    /// - [`EventSetError::Spawn`]: the target is no command, was started already, or another thread opened the set.
+    /// - [`EventSetError::Spawn`]: the target is not a command, was started already, or another
+    ///   thread opened the set.
     /// - [`EventSetError::Event`]: an event of a CPU cannot be enabled.
     /// - [`EventSetError::Command`]: the program cannot be started.
     pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
@@ -104,8 +108,8 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// The first error of a call for an event. Everything is closed all the same, as by dropping the set. Clone
-    /// the [`ledger`](Self::ledger) before, to have it in that case too.
+    /// The first error of a call for an event. Everything is closed all the same, as by dropping
+    /// the set. Clone the [`ledger`](Self::ledger) before, to have it in that case too.
     pub fn close(mut self) -> Result<LossLedger, EventSetError> {
         let disabled = self.disable();
         let discarded = self.discard();

@@ -1,3 +1,5 @@
+//! Why a set could not be opened or used.
+
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -36,7 +38,7 @@ pub enum EventSetError {
         /// The PMU of the leader.
         pmu: Arc<str>,
     },
-    /// No CPU of the target is one on which the event's PMU counts.
+    /// The event's PMU counts on no CPU of the target.
     NoCpu {
         /// The name of the event.
         event: Arc<str>,
@@ -65,8 +67,8 @@ pub enum EventSetError {
         /// The error of the failed step.
         error: Box<ProbeError>,
     },
-    /// The target is a command, and its events would not be inherited. The command is a child of the thread
-    /// whose events they are, so that nothing would count.
+    /// The target is a command, and its events would not be inherited. The command is a child of
+    /// the thread whose events they are, so that nothing would count.
     CommandInherit {
         /// The inheritance that the options set.
         inherit: Inherit,
@@ -79,10 +81,10 @@ pub enum EventSetError {
         /// Number of the events on each CPU or thread, with those to be added.
         events: usize,
     },
-    /// The set only counts: it was opened without rings.
+    /// The set has no rings because it was opened for counting.
     NoRings,
-    /// [`EventSet::spawn`](crate::EventSet::spawn) was called for a set whose target is not a command, for the second
-    /// time, or in another thread than the one that opened the set.
+    /// [`EventSet::spawn`](crate::EventSet::spawn) was called for a set whose target is not a
+    /// command, for the second time, or in a thread other than the one that opened the set.
     Spawn(SpawnMisuse),
     /// The command could not be started.
     Command {
@@ -114,14 +116,15 @@ impl EventSetError {
         }
     }
 
-    /// Explains the failure: the cause, the values that show it, and the remedy. `None` unless a call
-    /// for one event failed: then `Display` has it all.
+    /// Explains the failure: the cause, the values that show it, and the remedy. `None` unless a
+    /// call for one event failed, because `Display` then has everything.
     pub fn explain(&self, system: &System) -> Option<Diagnosis> {
         Some(self.event()?.explain(system))
     }
 
-    /// Returns the event, its CPU or thread, the call and the errno, in one line, without the usual causes that `Display`
-    /// adds: to print with an [explanation](Self::explain). Errors of other kinds have their whole text.
+    /// Returns the event, its CPU or thread, the call and the errno, in one line, without the usual
+    /// causes that `Display` adds: to print with an [explanation](Self::explain). Errors of other
+    /// kinds have their whole text.
     pub fn what(&self) -> String {
         match self {
             Self::Event(error) => error.what(),
@@ -138,7 +141,8 @@ impl EventSetError {
         }
     }
 
-    /// Returns the errno of the failed call as a number. It is `ESRCH` for [`NoTask`](Self::NoTask).
+    /// Returns the errno of the failed call as a number. It is `ESRCH` for
+    /// [`NoTask`](Self::NoTask).
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
             Self::Event(EventError { error, .. }) | Self::Rings(error) => error.raw_os_error(),
@@ -256,7 +260,7 @@ impl From<perf_ring::sys::Error> for EventSetError {
 /// [`get_ref`](io::Error::get_ref) returns.
 ///
 /// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-/// [`to_os_error`](EventSetError::to_os_error) keeps the number in place of the text.
+/// [`to_os_error`](EventSetError::to_os_error) keeps the number instead of the text.
 impl From<EventSetError> for io::Error {
     fn from(error: EventSetError) -> Self {
         Self::new(error.kind(), error)

@@ -1,3 +1,5 @@
+//! The failed call of one event.
+
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -12,8 +14,8 @@ use crate::names::catalog;
 use crate::system::System;
 use crate::why::{Diagnosis, FailedOpen, explain_mapping, trial_of};
 
-/// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or thread, and the
-/// error of the call.
+/// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or
+/// thread, and the error of the call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventError {
@@ -72,8 +74,8 @@ impl EventError {
         matches!(self.error.errno(), Some(Errno::ENODEV | Errno::ESRCH))
     }
 
-    /// Explains the failure: the cause, the values that show it, and the remedy. If the event could not be
-    /// opened, opens others to find the part of the attr that the kernel does not accept.
+    /// Explains the failure: the cause, the values that show it, and the remedy. If the event could
+    /// not be opened, opens others to find the part of the attr that the kernel does not accept.
     pub fn explain(&self, system: &System) -> Diagnosis {
         if self.error.call() == Some(Call::Mmap) {
             return explain_mapping(system, &self.error, &self.attr, self.data_pages);
@@ -87,7 +89,8 @@ impl EventError {
         }
     }
 
-    /// Returns the event, its CPU or thread, the call and the errno, without the usual causes that `Display` adds.
+    /// Returns the event, its CPU or thread, the call and the errno, without the usual causes that
+    /// `Display` adds.
     pub fn what(&self) -> String {
         format!("{} for {}: {}", self.label, self.scope, call_and_errno(&self.error))
     }

@@ -1,3 +1,5 @@
+//! CPUs that go offline and come online.
+
 use std::iter;
 
 use perf_ring::{Attr, AttrFlags, Clock, Event};
@@ -10,8 +12,8 @@ use super::watch::Watch;
 use super::{EventError, EventSet, EventSetError, Scope};
 use crate::system::CpuList;
 
-/// How often the events of a CPU are opened that is online although the kernel reports it as missing: it may go offline
-/// and return in between.
+/// Attempts to open the events of a CPU that is online although the kernel reports it as missing:
+/// it may go offline and return in between.
 const ATTEMPTS: usize = 10;
 
 /// The changes by an [`EventSet::refresh`].
@@ -20,7 +22,7 @@ const ATTEMPTS: usize = 10;
 pub struct Refreshed {
     /// CPUs whose events had died and were closed. Their counts are kept.
     pub closed: CpuList,
-    /// CPUs whose events were opened: they came online, or had been offline in between.
+    /// CPUs whose events were opened, because they came online or had been offline in between.
     pub opened: CpuList,
 }
 
@@ -70,8 +72,8 @@ impl Hotplug {
                     opened.units.extend(units.into_iter().flatten());
                 }
             }
-            // A pass that opened something takes time, in which a CPU may come or go: only a pass without changes
-            // is the last.
+            // A pass that opened something takes time, in which a CPU may come or go: only a pass
+            // without changes is the last.
             if is_complete && !self.drop_dead(opened, &online)? {
                 self.offline = wanted.difference(&online);
                 return if online.is_empty() {
@@ -83,8 +85,8 @@ impl Hotplug {
         }
     }
 
-    /// Closes events, none of which has counted yet, of CPUs that went offline since they were opened. Returns whether
-    /// an online CPU is among them.
+    /// Closes events of CPUs that went offline since they were opened, before they have counted.
+    /// Returns whether an online CPU is among them.
     fn drop_dead(&mut self, opened: &mut Opened, online: &CpuList) -> Result<bool, EventSetError> {
         self.look(online)?;
         let mut was_online = false;
@@ -143,10 +145,10 @@ impl Hotplug {
         Ok(())
     }
 
-    /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
-    /// if it is disabled on all other CPUs.
+    /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there
+    /// before, and not if it is disabled on all other CPUs.
     fn is_wanted(&self, opened: &Opened, group: usize, scope: Scope) -> Result<bool, EventError> {
-        // What was seen before the last call of `enable` or `disable` says nothing about now.
+        // Observations before the last call of `enable` or `disable` do not apply now.
         let before = self.before.iter().rfind(|before| (before.group, before.scope) == (group, scope));
         let was_on =
             before.filter(|before| before.turns == opened.switch.turns()).map(|before| before.was_on);
@@ -160,43 +162,44 @@ impl Hotplug {
 
 /// # CPUs that come and go
 impl EventSet {
-    /// Looks for CPUs that went offline or came online, and opens the events of those that are online
-    /// again.
+    /// Looks for CPUs that went offline or came online, and opens the events of those that are
+    /// online again.
     ///
-    /// A per-CPU event dies when its CPU goes offline. Its count and its records remain: they are in
-    /// [`counts`](Self::counts) and in the next drain. A CPU that was offline in between is found by an event
-    /// of the set's own, which no caller can disable. The time without events is a gap in the
-    /// [ledger](Self::losses).
+    /// A per-CPU event dies when its CPU goes offline. Its count and its records remain: they are
+    /// in [`counts`](Self::counts) and in the next drain. To detect a CPU that was offline in
+    /// between, the set has an extra event, which no caller can disable. The time without events is
+    /// a gap in the [ledger](Self::losses).
     ///
     /// Events that were disabled stay disabled, whether by [`disable`](Self::disable), by
-    /// [`Event::disable`](perf_ring::Event::disable), by `RingSet::disable` of [`rings`](Self::rings), or by
-    /// `prctl`: the events of a CPU are enabled again if they were enabled before, and not if they are disabled
-    /// on all other CPUs. For a cgroup the kernel does not show this; its events follow the last
-    /// [`enable`](Self::enable) or [`disable`](Self::disable) of the set.
+    /// [`Event::disable`](perf_ring::Event::disable), by `RingSet::disable` of
+    /// [`rings`](Self::rings), or by `prctl`: the events of a CPU are enabled again if they were
+    /// enabled before, and not if they are disabled on all other CPUs. For a cgroup the kernel does
+    /// not show this; its events follow the last [`enable`](Self::enable) or
+    /// [`disable`](Self::disable) of the set.
     ///
-    /// A call reads one event of each CPU twice, and the events of each CPU once. On a set of tasks it does
-    /// nothing.
+    /// A call reads one event of each CPU twice, and the events of each CPU once. On a set of tasks
+    /// it does nothing.
     ///
     /// # Errors
     ///
-    /// [`EventSetError::File`] if the online CPUs cannot be read, and [`EventSetError::Event`] if an event cannot be
-    /// opened, mapped or read.
+    /// [`EventSetError::File`] if the online CPUs cannot be read, and [`EventSetError::Event`] if
+    /// an event cannot be opened, mapped or read.
     pub fn refresh(&mut self) -> Result<Refreshed, EventSetError> {
         self.refresh_with(|_| Ok(()))
     }
 
-    /// Refreshes as [`refresh`](Self::refresh) does, and calls `prepare` when all events of a CPU were opened,
-    /// before they are enabled. For example, it attaches a program to them.
+    /// Refreshes as [`refresh`](Self::refresh) does, and calls `prepare` when all events of a CPU
+    /// were opened, before they are enabled. For example, it attaches a program to them.
     ///
     /// # Errors
     ///
-    /// The errors of [`refresh`](Self::refresh), and the error of `prepare`, after which the events of that CPU
-    /// stay disabled.
+    /// The errors of [`refresh`](Self::refresh), and the error of `prepare`, after which the events
+    /// of that CPU stay disabled.
     pub fn refresh_with<E: From<EventSetError>>(
         &mut self,
         mut prepare: impl FnMut(&Self) -> Result<(), E>,
     ) -> Result<Refreshed, E> {
-        // A caller that reads the rings by itself has drained them since the last look.
+        // A caller that reads the rings itself has drained them since the last look.
         self.rings.remove_drained();
         let mut refreshed = Refreshed::default();
         if !self.opened.has_cpu_groups() {
@@ -232,7 +235,7 @@ impl EventSet {
         Ok(refreshed)
     }
 
-    /// Opens what is missing on an online CPU, disabled.
+    /// Opens the missing events on an online CPU, disabled.
     fn reopen(&mut self, cpu: u32, last_look: u64) -> Result<Reopened, EventSetError> {
         let Self { opened, hotplug, rings, .. } = self;
         let missing = opened.missing_groups(cpu);
@@ -283,7 +286,8 @@ impl EventSet {
                 index += 1;
                 continue;
             }
-            // Before it is closed: the last look shows whether it was enabled until its CPU went offline.
+            // Before it is closed: the last look shows whether it was enabled until its CPU went
+            // offline.
             if let Some(watch) = watch {
                 opened.look_at(index, watch)?;
             }
@@ -331,7 +335,7 @@ fn has_monotonic_time(attr: &Attr) -> bool {
     attr.flags.contains(AttrFlags::USE_CLOCKID) && attr.clockid == Clock::MONOTONIC
 }
 
-/// The outcome of opening what is missing on a CPU.
+/// The outcome of opening the missing events on a CPU.
 enum Reopened {
     Nothing,
     Offline,

@@ -55,12 +55,12 @@ use packages::Packages;
 use plan::Plan;
 use rings::Rings;
 
-/// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
-/// stream of records.
+/// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as
+/// one stream of records.
 ///
-/// An event is opened once for each online CPU on which its PMU counts, or for each thread, by its true
-/// id. With rings, all events of a CPU write into one. All are opened disabled, so none counts before the
-/// last is open. Dropping the set closes everything.
+/// An event is opened once for each online CPU on which its PMU counts, or for each thread, by its
+/// true id. With rings, all events of a CPU write into one. All are opened disabled, so none counts
+/// before the last is open. Dropping the set closes everything.
 ///
 /// ```
 /// use perf_session::ring::{Attr, AttrFlags, Software};
@@ -87,17 +87,18 @@ use rings::Rings;
 /// # Offline CPUs
 ///
 /// A CPU that is offline is skipped, also if it goes offline while the events are opened;
-/// [`offline`](Self::offline) returns those. A per-CPU event dies when its CPU goes offline (kernel errata). Call
-/// [`refresh`](Self::refresh) periodically to reopen events on CPUs that came back; the gap is recorded in the
-/// [ledger](Self::losses).
+/// [`offline`](Self::offline) returns those. A per-CPU event dies when its CPU goes offline (kernel
+/// errata). Call [`refresh`](Self::refresh) periodically to reopen events on CPUs that came back;
+/// the gap is recorded in the [ledger](Self::losses).
 ///
 /// # Commands
 ///
-/// A set for a [command](EventSetTarget::command) opens its events for the calling thread, inherited and
-/// enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn) starts one command a set:
-/// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
-/// parent and child in a context switch; the first `exec` then clears `enable_on_exec` on the parent's own events,
-/// so a second child is never enabled (kernel errata).
+/// A set for a [command](EventSetTarget::command) opens its events for the calling thread,
+/// inherited and enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn)
+/// starts one command a set: for a second child of the thread, such events are unreliable. The
+/// kernel may exchange the events of parent and child in a context switch; the first `exec` then
+/// clears `enable_on_exec` on the parent's own events, so a second child is never enabled (kernel
+/// errata).
 ///
 /// Other children that the thread starts are counted from their `exec` too.
 ///
@@ -137,7 +138,8 @@ pub struct EventSetEvent<'s> {
     pub is_member: bool,
     /// The [name](crate::EventGroup::name) of its group.
     pub group: Option<&'s str>,
-    /// The features of the attr that were dropped, if the options [allow](EventSetOptions::allow_fallback) it.
+    /// The features of the attr that were dropped, if the options
+    /// [allow](EventSetOptions::allow_fallback) it.
     pub dropped: &'s [DroppedFeature],
 }
 
@@ -165,7 +167,8 @@ impl EventSet {
         Ok(Self { rings, hotplug, opened, opener: rustix::thread::gettid(), has_spawned: false })
     }
 
-    /// Iterates over the open events: for each group on each CPU or thread the leader, then its members.
+    /// Iterates over the open events: for each group on each CPU or thread the leader, then its
+    /// members.
     pub fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
         self.opened.events()
     }
@@ -175,13 +178,13 @@ impl EventSet {
         &self.opened.plan.names
     }
 
-    /// Returns the CPUs on which the set has events of CPUs, or of tasks on one CPU.
+    /// Returns the CPUs of events that observe CPUs, or tasks on one CPU.
     pub fn cpus(&self) -> CpuList {
         self.opened.units.iter().filter_map(|unit| unit.scope.cpu_id()).collect()
     }
 
-    /// Returns the threads for which events were opened, ascending. Later threads, which have inherited the events,
-    /// are not in it.
+    /// Returns the threads for which events were opened, ascending. Later threads, which have
+    /// inherited the events, are not in it.
     pub fn threads(&self) -> Vec<u32> {
         self.opened.threads()
     }
@@ -197,9 +200,9 @@ impl EventSet {
         &self.opened.exited
     }
 
-    /// Returns the threads of which it is not certain whether they have inherited the events: the process
-    /// started threads so fast that in each of several attempts one started while events were opened.
-    /// They were not opened separately, so that nothing is counted twice.
+    /// Returns the threads that may or may not have inherited the events: the process started
+    /// threads so fast that in each of several attempts one started while events were opened. They
+    /// were not opened separately, so that nothing is counted twice.
     pub fn unsettled(&self) -> &[u32] {
         &self.opened.unsettled
     }
@@ -209,8 +212,8 @@ impl EventSet {
         self.events().all(|event| event.event.attr().read_format.contains(ReadFormat::LOST))
     }
 
-    /// Returns the size of the rings, without those of [system-wide](EventSpec::system_wide) events, or `None` if the set only
-    /// counts.
+    /// Returns the size of the rings, without those of [system-wide](EventSpec::system_wide)
+    /// events, or `None` if the set only counts.
     pub const fn ring_size(&self) -> Option<RingSize> {
         self.rings.size
     }

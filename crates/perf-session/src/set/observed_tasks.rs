@@ -1,3 +1,5 @@
+//! The living tasks of a set.
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CString;
 use std::ops::RangeInclusive;
@@ -8,8 +10,8 @@ use super::EventSet;
 use super::target::Inherit;
 use crate::system::{FileError, System};
 
-/// The living tasks that an [`EventSet`](crate::EventSet) of tasks observes: those for which it was opened, and those that
-/// they have started, by the records of the set.
+/// The living tasks that an [`EventSet`](crate::EventSet) of tasks observes: those for which it was
+/// opened, and those that they have started, by the records of the set.
 ///
 /// A recorder whose output has several parts describes them anew at the start of each part:
 ///
@@ -28,11 +30,12 @@ use crate::system::{FileError, System};
 /// ```
 ///
 /// With [`contains`](Self::contains) and [`filter`](Self::filter) it also chooses the records of a
-/// [system-wide](crate::EventSpec::system_wide) tracepoint that are about the tasks. If its rings are copied first and used last,
-/// after the records of the other rings were noted, the start of each task is known.
+/// [system-wide](crate::EventSpec::system_wide) tracepoint that are about the tasks. If its rings
+/// are copied first and used last, after the records of the other rings were noted, the start of
+/// each task is known.
 ///
-/// The events need the flag [`TASK`](perf_ring::AttrFlags::TASK), and [`COMM_EXEC`](perf_ring::AttrFlags::COMM_EXEC) for
-/// threads that execute a program.
+/// The events need the flag [`TASK`](perf_ring::AttrFlags::TASK), and
+/// [`COMM_EXEC`](perf_ring::AttrFlags::COMM_EXEC) for threads that execute a program.
 #[derive(Clone, Debug)]
 pub struct ObservedTasks {
     /// The process of each thread.
@@ -52,8 +55,8 @@ pub struct NewTaskIds {
 }
 
 impl NewTaskIds {
-    /// Reads the id of the task that was started last and the largest id, from `/proc/loadavg` and `kernel.pid_max`. Call it
-    /// before a set is opened.
+    /// Reads the id of the task that was started last and the largest id, from `/proc/loadavg` and
+    /// `kernel.pid_max`. Call it before a set is opened.
     ///
     /// # Errors
     ///
@@ -74,7 +77,8 @@ impl NewTaskIds {
     }
 }
 
-/// Terms of a filter at most: the kernel compares each hit with all of them. A filter has at most 4095 bytes.
+/// Maximum number of terms in a filter, because the kernel compares each hit with all of them. A
+/// filter has at most 4095 bytes.
 const MAX_TERMS: usize = 48;
 
 impl ObservedTasks {
@@ -84,8 +88,9 @@ impl ObservedTasks {
         self.processes.insert(tid, pid);
     }
 
-    /// Notes a record of the set: a `FORK` adds a thread, if the events follow it. A thread with an `EXIT` stays until
-    /// [`forget_exited`](Self::forget_exited), because other rings have records about it.
+    /// Notes a record of the set: a `FORK` adds a thread, if the events follow it. A thread with an
+    /// `EXIT` stays until [`forget_exited`](Self::forget_exited), because other rings have records
+    /// about it.
     ///
     /// `layout` is the layout of any event of the set.
     pub fn note_record(&mut self, record: RawRecord<'_>, layout: &SampleLayout) {
@@ -118,7 +123,8 @@ impl ObservedTasks {
         }
     }
 
-    /// Returns whether a thread is observed, also if it has exited since [`forget_exited`](Self::forget_exited).
+    /// Returns whether a thread is observed, also if it has exited since
+    /// [`forget_exited`](Self::forget_exited).
     pub fn contains(&self, tid: u32) -> bool {
         self.processes.contains_key(&tid)
     }
@@ -129,11 +135,11 @@ impl ObservedTasks {
         living.map(|(_, pid)| *pid).collect()
     }
 
-    /// Returns a filter for a tracepoint whose field `field` is the id of a thread: it lets pass the hits about the threads
-    /// and, if the events follow the tasks that they start, about tasks with `new` ids. These may be of others: compare with
-    /// [`contains`](Self::contains).
+    /// Returns a filter for a tracepoint whose field `field` is a thread id. It passes hits about
+    /// the threads and, if the events follow the tasks that they start, about tasks with `new` ids.
+    /// The latter may be foreign tasks: compare with [`contains`](Self::contains).
     ///
-    /// After half of all ids were given anew, tasks that are started do not pass.
+    /// After half of all ids were reused, newly started tasks do not pass.
     pub fn filter(&self, field: &str, new: NewTaskIds) -> CString {
         let mut ranges: Vec<RangeInclusive<u32>> = self.processes.keys().map(|&tid| tid..=tid).collect();
         if self.inherit != Inherit::Nothing {
@@ -189,7 +195,8 @@ fn gap(pair: &[RangeInclusive<u32>]) -> u32 {
 }
 
 impl EventSet {
-    /// Returns the tasks for which the set is open; of a command none, before [`ObservedTasks::add`]. A set of CPUs has none.
+    /// Returns the tasks for which the set is open: for a command none before
+    /// [`ObservedTasks::add`], and none for CPUs.
     pub fn observed_tasks(&self, system: &System) -> ObservedTasks {
         let target = &self.opened.options.target;
         let mut tasks = ObservedTasks {

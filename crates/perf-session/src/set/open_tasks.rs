@@ -1,3 +1,5 @@
+//! Opening events for tasks, and threads that start meanwhile.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,8 +12,8 @@ use super::unit::Unit;
 use super::{EventSetError, Inherit, Scope};
 use crate::system::{CpuList, System};
 
-/// How often the events of a process are opened until no thread starts during it: at least the first number, and up to
-/// the second within [`PATIENCE`]. Closing a tracepoint takes tens of ms.
+/// How often the events of a process are opened until no thread starts during it: at least the
+/// first number, and up to the second within [`PATIENCE`]. Closing a tracepoint takes tens of ms.
 const ATTEMPTS: (usize, usize) = (3, 500);
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -36,8 +38,8 @@ impl Opened {
         self.open_tasks(first, &tids, false)
     }
 
-    /// Opens the groups from `first` on for processes of the target, or for these threads. Fails if no thread runs, or
-    /// if one has exited and `all` must run.
+    /// Opens the groups from `first` on for processes of the target, or for these threads. Fails if
+    /// no thread runs, or if one has exited and `all` must run.
     fn open_tasks(&mut self, first: usize, tids: &[u32], all: bool) -> Result<Vec<Unit>, EventSetError> {
         let groups: Vec<usize> = self.task_groups().filter(|&group| group >= first).collect();
         if groups.is_empty() {
@@ -72,8 +74,8 @@ impl Opened {
         self.plan.groups.iter().enumerate().filter(move |(_, group)| of_tasks(group)).map(|(index, _)| index)
     }
 
-    /// Returns the CPUs for each of which the events of a task are opened, or `None` for events on any
-    /// CPU.
+    /// Returns the CPUs for each of which the events of a task are opened, or `None` for events on
+    /// any CPU.
     fn task_cpus(&self) -> Result<Option<CpuList>, EventSetError> {
         let is_mapped = self.options.ring_pages.is_some() && self.options.inherits() != Inherit::Nothing;
         if self.options.target.cpus.is_none() && !is_mapped {
@@ -96,9 +98,9 @@ impl Opened {
 
     /// Opens the events of all threads of some processes.
     ///
-    /// A thread that starts while events are opened has inherited them, or not if its parent had none yet. The kernel
-    /// does not show which. So everything is opened again if a thread has started: each thread of the new list is
-    /// older than the new events and inherits none of them.
+    /// A thread that starts while events are opened has inherited them, or not if its parent had
+    /// none yet. The kernel does not show which. So everything is opened again if a thread has
+    /// started: each thread of the new list is older than the new events and inherits none of them.
     fn open_processes(
         &mut self,
         pids: &[u32],

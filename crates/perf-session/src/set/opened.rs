@@ -1,4 +1,4 @@
-//! The events of a set: what is planned, what is open of it, and the counts of what was closed.
+//! The events of a set: the plan, the open events, and the counts of closed ones.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -33,7 +33,8 @@ pub(super) struct Opened {
     reads_lost: bool,
     /// The group of the plan that failed to open last. A weak one is split.
     failed_group: usize,
-    /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
+    /// Dropped after the events, because the kernel removes the tracepoint of a probe only when
+    /// none of its events is open.
     pub(super) options: EventSetOptions,
 }
 
@@ -155,8 +156,8 @@ impl Opened {
     /// Opens a group of the plan. On an error, its events are closed.
     pub(super) fn open_unit(&mut self, group: usize, scope: Scope) -> Result<Unit, EventError> {
         let opened = match self.open_group(group, scope, self.reads_lost) {
-            // A kernel before 6.0 may have refused the read format. If it refuses the group without it too, the
-            // reason is another one, and the next group tries again.
+            // A kernel before 6.0 may have refused the read format. If it refuses the group without
+            // it too, the reason is different, and the next group tries again.
             Err(error) if self.reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
                 let opened = self.open_group(group, scope, false);
                 self.reads_lost = opened.is_err();
@@ -198,8 +199,8 @@ impl Opened {
         Ok(unit)
     }
 
-    /// After an error: plans the members of a weak group each by itself, and closes everything, because the groups
-    /// have other indexes then. Returns `false` if the error has another reason.
+    /// After an error: plans the members of a weak group separately, and closes everything, because
+    /// the groups then have other indexes. Returns `false` if the error has another reason.
     pub(super) fn split_weak(&mut self, error: &EventSetError) -> bool {
         // The kernel returns EINVAL for more events than the PMU has counters.
         let may_be_too_large = error.event().is_some_and(|event| event.error.errno() == Some(Errno::EINVAL));
@@ -225,7 +226,8 @@ impl Opened {
         Ok(Some(self.units.remove(index)))
     }
 
-    /// Calls `control` for the leader of each chosen unit, also after an error. Returns the first error.
+    /// Calls `control` for the leader of each chosen unit, also after an error. Returns the first
+    /// error.
     pub(super) fn control(
         &self,
         is_chosen: &dyn Fn(&Unit) -> bool,
@@ -253,7 +255,8 @@ impl Opened {
         result
     }
 
-    /// Reads the counts of all events, also of closed ones: one for each logical event, scope and PMU.
+    /// Reads the counts of all events, also of closed ones: one for each logical event, scope and
+    /// PMU.
     pub(super) fn read_counts(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
         // The count of an event that was closed and opened again is the sum of both.
         let mut closed = self.closed.clone();

@@ -1,3 +1,5 @@
+//! Options of a set.
+
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +15,8 @@ use crate::system::System;
 /// The events, the target and the rings of an [`EventSet`].
 ///
 /// The default target is all online CPUs, without rings. The set controls the flags `DISABLED`,
-/// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the attrs.
+/// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the
+/// attrs.
 #[derive(Clone, Debug)]
 pub struct EventSetOptions {
     pub(super) groups: Vec<EventGroup>,
@@ -64,25 +67,26 @@ impl EventSetOptions {
         self.groups([EventGroup::from(event.into())])
     }
 
-    /// Adds several events, each by itself.
+    /// Adds several events, ungrouped.
     #[must_use]
     pub fn events<E: Into<NamedEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
         events.into_iter().fold(self, Self::event)
     }
 
-    /// Adds a group: the leader and its members, which are on the PMU at the same time or not at all. On
-    /// a hybrid machine it is one group for each PMU of the leader.
+    /// Adds a group: the leader and its members, which are on the PMU at the same time or not at
+    /// all. On a hybrid machine it is one group for each PMU of the leader.
     #[must_use]
     #[doc(alias = "group_fd")]
     pub fn group<E: Into<NamedEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
         self.groups([EventGroup::new(events.into_iter().map(Into::into).collect())])
     }
 
-    /// Adds the events of an event string: those between braces as a group, the others each by itself.
+    /// Adds the events of an event string: those between braces as a group, the others each by
+    /// itself.
     ///
-    /// The leader of a group with [leader sampling](EventGroup::is_leader_sampling) samples with the counts
-    /// of all members, and the members do not sample. A [weak](EventGroup::is_weak) group that the PMU does
-    /// not take is opened as single events.
+    /// The leader of a group with [leader sampling](EventGroup::is_leader_sampling) samples with
+    /// the counts of all members, and the members do not sample. A [weak](EventGroup::is_weak)
+    /// group that the PMU does not take is opened as single events.
     ///
     /// ```
     /// use perf_session::{EventSetOptions, System, parse};
@@ -138,50 +142,57 @@ impl EventSetOptions {
         Self { target, ..self }
     }
 
-    /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only counts.
+    /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only
+    /// counts.
     ///
     /// The kernel wakes a reader when a ring is half full, unless an attr sets another watermark
     /// ([`with_wakeup_watermark`](Attr::with_wakeup_watermark)) or a number of samples
-    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`EventSet::wait`] for events that are rare.
+    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`EventSet::wait`] for events that
+    /// are rare.
     ///
-    /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
-    /// events, by which their records are attributed and sorted; [`one_event_a_ring`](Self::one_event_a_ring) leaves `IDENTIFIER`
-    /// out. If all events that sample have one sample
-    /// type, the others get it too, so that all records of a ring have one layout.
+    /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags
+    /// of all events, by which their records are attributed and sorted;
+    /// [`one_event_a_ring`](Self::one_event_a_ring) leaves `IDENTIFIER` out. If all events that
+    /// sample have one sample type, the others get it too, so that all records of a ring have one
+    /// layout.
     ///
-    /// A tracepoint with a period of 1 gets `PERIOD`, so that each hit is one sample with what it counted. A
-    /// tracepoint may count more than 1 at a hit (kernel errata), nanoseconds for example.
+    /// A tracepoint with a period of 1 gets `PERIOD`, so that each hit is one sample with its
+    /// count. A tracepoint may count more than 1 at a hit (kernel errata), nanoseconds for example.
     ///
-    /// The kernel may write the id of a foreign event into the samples of a software event, if another
-    /// program samples it too (kernel errata). [`EventSetRecord`](super::EventSetRecord) and
-    /// [`SampleRepair`](super::SampleRepair) find the event if only one event of the ring can have such samples. The samples of
-    /// several have no known event, and are decoded only if all events of the ring have one layout.
+    /// The kernel may write the id of a foreign event into the samples of a software event, if
+    /// another program samples it too (kernel errata). [`EventSetRecord`](super::EventSetRecord)
+    /// and [`SampleRepair`](super::SampleRepair) find the event if only one event of the ring can
+    /// have such samples. The samples of several have no known event, and are decoded only if all
+    /// events of the ring have one layout.
     ///
-    /// The events of a task that follow new tasks are opened for each CPU, because the kernel maps no ring for
-    /// an inherited event on any CPU.
+    /// The events of a task that follow new tasks are opened for each CPU, because the kernel maps
+    /// no ring for an inherited event on any CPU.
     #[must_use]
     pub fn ring_pages(self, data_pages: usize) -> Self {
         self.ring_pages_within(data_pages..=data_pages)
     }
 
-    /// Like [`ring_pages`](Self::ring_pages), but halves the size from the end of the range down to its start until
-    /// all rings fit the limits of locked memory. [`EventSet::ring_size`](EventSet::ring_size) returns the outcome.
+    /// Like [`ring_pages`](Self::ring_pages), but halves the size from the end of the range down to
+    /// its start until all rings fit the limits of locked memory.
+    /// [`EventSet::ring_size`](EventSet::ring_size) returns the outcome.
     #[must_use]
     pub fn ring_pages_within(self, data_pages: RangeInclusive<usize>) -> Self {
         Self { ring_pages: Some(data_pages), ..self }
     }
 
-    /// Lets the kernel overwrite the oldest records of full rings, and drop none: a flight recorder.
-    /// [`EventSet::snapshots`] copies what the rings hold; all other ways to read records find nothing. Since Linux 4.7.
+    /// Lets the kernel overwrite the oldest records of full rings, and drop none: a flight
+    /// recorder. [`EventSet::snapshots`] copies what the rings hold; all other ways to read records
+    /// find nothing. Since Linux 4.7.
     #[must_use]
     #[doc(alias = "write_backward")]
     pub fn overwrite(self) -> Self {
         Self { is_overwritten: true, ..self }
     }
 
-    /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes a record. Only one
-    /// event may write into a ring then, so the set has one event, on CPUs, for a cgroup, a command or a single thread, and
-    /// no event or thread can be added. All records have the layout of the event.
+    /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes
+    /// a record. Only one event may write into a ring then, so the set has one event, on CPUs, for
+    /// a cgroup, a command or a single thread, and no event or thread can be added. All records
+    /// have the layout of the event.
     ///
     /// ```no_run
     /// use perf_session::ring::SampleType;
@@ -201,22 +212,25 @@ impl EventSetOptions {
         Self { is_one_event: true, ..self }
     }
 
-    /// Sets the time after which [`EventSet::wait`] returns for unread records that did not cause a wakeup, because they
-    /// are below the watermark of their ring: 250 ms by default. [`Duration::MAX`] leaves it to the kernel.
+    /// Sets the time after which [`EventSet::wait`] returns for unread records that did not cause a
+    /// wakeup, because they are below the watermark of their ring: 250 ms by default.
+    /// [`Duration::MAX`] leaves it to the kernel.
     #[must_use]
     pub fn flush_interval(self, interval: Duration) -> Self {
         Self { flush_interval: interval, ..self }
     }
 
     /// Allows attr features that this kernel or PMU rejects to be dropped, as by
-    /// [`AttrFallback`](crate::AttrFallback). [`EventSetEvent::dropped`](crate::EventSetEvent::dropped) lists them.
+    /// [`AttrFallback`](crate::AttrFallback).
+    /// [`EventSetEvent::dropped`](crate::EventSetEvent::dropped) lists them.
     #[must_use]
     pub fn allow_fallback(self) -> Self {
         Self { allows_fallback: true, ..self }
     }
 
-    /// Leaves events of a command disabled at its `exec`, by their indexes in the order in which they are added, for a group
-    /// the index of its leader. [`EventSet::enable_events`] starts them later.
+    /// Leaves events of a command disabled at its `exec`, by their indexes in the order in which
+    /// they are added, for a group the index of its leader. [`EventSet::enable_events`] starts them
+    /// later.
     ///
     /// ```
     /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
@@ -235,40 +249,43 @@ impl EventSetOptions {
         Self { deferred: events.into_iter().collect(), ..self }
     }
 
-    /// Sets the new tasks that the events of a task follow, in place of the target's default:
-    /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
-    /// ignore it. A command accepts [`Inherit::Tasks`] only, because it is itself a new task.
+    /// Sets the new tasks that the events of a task follow, instead of the target's default:
+    /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of
+    /// CPUs ignore it. A command accepts [`Inherit::Tasks`] only, because it is itself a new task.
     ///
-    /// A probe that is inherited is opened by a tracepoint, which is listed in tracefs until the set and its
-    /// events are dropped: with the PMU, the observed tasks could not fork (kernel errata).
+    /// An inherited probe is opened by a tracepoint, which is listed in tracefs until the set and
+    /// its events are dropped: with the PMU, the observed tasks could not fork (kernel errata).
     #[must_use]
     pub fn inherit(self, inherit: Inherit) -> Self {
         Self { inherit: Some(inherit), ..self }
     }
 
-    /// Sets the system whose `/proc` and `/sys` have the CPUs and threads. The events are opened on the
-    /// running system in any case.
+    /// Sets the system whose `/proc` and `/sys` have the CPUs and threads. The events are opened on
+    /// the running system in any case.
     #[must_use]
     pub fn system(self, system: System) -> Self {
         Self { system, ..self }
     }
 
-    /// Opens all events, disabled. Nothing counts before [`EventSet::enable`] or, for a command, before its
-    /// `exec`.
+    /// Opens all events, disabled. Nothing counts before [`EventSet::enable`] or, for a command,
+    /// before its `exec`.
     ///
     /// # Errors
     ///
-    /// No event stays open after an error. [`EventSetError::explain`] says more of the first one:
+    /// No event stays open after an error. [`EventSetError::explain`] explains the first one:
     ///
     /// - [`EventSetError::Event`]: the kernel refused to open an event, or to map its ring.
-    /// - [`EventSetError::NoEvents`], [`EventSetError::NoPmu`], [`EventSetError::GroupPmu`]: the events cannot be opened
-    ///   together, or at all.
-    /// - [`EventSetError::NoCpu`], [`EventSetError::ImpossibleCpus`], [`EventSetError::AllOffline`]: the CPUs of the target
-    ///   do not suit the events or the machine.
+    /// - [`EventSetError::NoEvents`], [`EventSetError::NoPmu`], [`EventSetError::GroupPmu`]: the
+    ///   events cannot be opened together, or at all.
+    /// - [`EventSetError::NoCpu`], [`EventSetError::ImpossibleCpus`],
+    ///   [`EventSetError::AllOffline`]: the CPUs of the target do not suit the events or the
+    ///   machine.
     /// - [`EventSetError::NoTask`]: a task of the target has exited.
-    /// - [`EventSetError::CommandInherit`], [`EventSetError::NotOneEvent`]: the options contradict each other.
+    /// - [`EventSetError::CommandInherit`], [`EventSetError::NotOneEvent`]: the options contradict
+    ///   each other.
     /// - [`EventSetError::Probe`]: an inherited probe cannot be listed in tracefs.
-    /// - [`EventSetError::File`], [`EventSetError::Rings`]: the CPUs or threads cannot be read, or the rings not be polled.
+    /// - [`EventSetError::File`], [`EventSetError::Rings`]: the CPUs or threads cannot be read, or
+    ///   the rings not be polled.
     pub fn open(self) -> Result<EventSet, EventSetError> {
         if self.target.is_command() && self.inherits() != Inherit::Tasks {
             return Err(EventSetError::CommandInherit { inherit: self.inherits() });
@@ -278,7 +295,7 @@ impl EventSetOptions {
         }
         let user_only = self.if_refused();
         match (self.open_as_asked(), user_only) {
-            // If user space is refused too, its error is returned: it has what is missing even for that.
+            // If user space is refused too, return its error, because its cause applies to both.
             (Err(error), Some(options)) if is_refused(&error) => options.open_as_asked(),
             (opened, _) => opened,
         }

@@ -1,3 +1,5 @@
+//! Which package a CPU belongs to.
+
 use super::ScopeCount;
 use super::opened::Opened;
 use crate::system::{FileError, package};

@@ -1,3 +1,5 @@
+//! Which events are opened as groups, and where.
+
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -17,11 +19,11 @@ pub(super) struct PlannedGroup {
     /// Whether the group is opened on all CPUs, whatever the target is.
     pub(super) is_system_wide: bool,
     pub(super) is_leader_sampling: bool,
-    /// Whether the events are opened each by itself if they cannot be opened as a group.
+    /// Whether the events are opened separately if they cannot be opened as a group.
     pub(super) is_weak: bool,
     /// The name of the group, if it has one.
     pub(super) name: Option<Arc<str>>,
-    /// The directory of the cgroup of these events, which precedes that of the set.
+    /// The directory of these events' cgroup, which overrides the set's.
     pub(super) cgroup: Option<Arc<OwnedFd>>,
 }
 

@@ -1,3 +1,5 @@
+//! Probes by tracepoints, for events that tasks inherit.
+
 use std::sync::Arc;
 
 use perf_ring::EventType;
@@ -7,11 +9,12 @@ use crate::names::{EventSpec, NamedEvent, Probe};
 use crate::system::{Capability, Privileges};
 
 impl EventSetOptions {
-    /// Replaces the events of probes that new tasks inherit by tracepoints, which are listed in tracefs until the
-    /// set is dropped.
+    /// Replaces the events of probes that new tasks inherit by tracepoints, which are listed in
+    /// tracefs until the set is dropped.
     ///
-    /// The kernel reads the path or function of a probe's PMU anew in each fork of an observed task, from the memory
-    /// of that task. There it finds something else, and the fork fails (kernel errata).
+    /// The kernel reads the path or function of a probe's PMU anew in each fork of an observed
+    /// task, from the memory of that task. There it finds something else, and the fork fails
+    /// (kernel errata).
     pub(super) fn list_inherited_probes(mut self) -> Result<Self, EventSetError> {
         if !self.target.is_tasks() || self.inherits() == Inherit::Nothing {
             return Ok(self);
@@ -42,7 +45,8 @@ impl EventSetOptions {
     }
 }
 
-/// Returns `true` unless the kernel refuses the probe, with an error that says more than one of tracefs.
+/// Returns `true` unless the kernel refuses the probe, with an error that says more than one of
+/// tracefs.
 fn may_open(spec: &EventSpec, privileges: &Privileges) -> bool {
     spec.attr().kind != EventType::TRACEPOINT
         && if spec.probe().is_some_and(Probe::is_of_kernel) {

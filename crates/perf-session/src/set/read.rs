@@ -1,3 +1,5 @@
+//! Waiting for the records of a set, and reading them.
+
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -21,25 +23,27 @@ pub struct EventLost {
     pub scope: Scope,
     /// Index of the logical event, in the order of the options.
     pub index: usize,
-    /// Records that the kernel dropped since the event was opened, because its ring was full or paused.
+    /// Records that the kernel dropped since the event was opened, because its ring was full or
+    /// paused.
     pub lost: u64,
 }
 
 /// # Records
 impl EventSet {
-    /// Waits for records, as [`RingSet::wait`], but at most the [flush interval](super::EventSetOptions::flush_interval)
-    /// while a ring has unread records.
+    /// Waits for records, as [`RingSet::wait`], but at most the
+    /// [flush interval](super::EventSetOptions::flush_interval) while a ring has unread records.
     ///
-    /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or a number of
-    /// wakeup events. For a rare event that never happens. So this wait looks at the rings four times a
-    /// second by default, and returns [`Readable`](WaitResult::Readable) if one has records. A tracer that
-    /// wants each record at once sets [`with_wakeup_events(1)`](perf_ring::Attr::with_wakeup_events) in the attr,
-    /// and a short [sort delay](Self::set_sort_delay).
+    /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or
+    /// a number of wakeup events. For a rare event that never happens. So this wait looks at the
+    /// rings four times a second by default, and returns [`Readable`](WaitResult::Readable) if one
+    /// has records. A tracer that wants each record at once sets
+    /// [`with_wakeup_events(1)`](perf_ring::Attr::with_wakeup_events) in the attr, and a short
+    /// [sort delay](Self::set_sort_delay).
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait`],
+    /// as [`EventSetError::Rings`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, EventSetError> {
         if self.opened.options.is_overwritten {
             return Ok(self.wait_for_end(timeout, None));
@@ -51,8 +55,8 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait_or_woken`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of
+    /// [`RingSet::wait_or_woken`], as [`EventSetError::Rings`].
     pub fn wait_or_woken(
         &mut self,
         timeout: Option<Duration>,
@@ -64,14 +68,15 @@ impl EventSet {
         self.wait_by(timeout, |rings, timeout| rings.wait_or_woken(timeout, cancel))
     }
 
-    /// Waits for `cancel`, or for the hang-up of all events whose rings are overwritten: such rings cause no wakeups.
+    /// Waits for `cancel`, or for the hang-up of all events whose rings are overwritten: such rings
+    /// cause no wakeups.
     fn wait_for_end(&self, timeout: Option<Duration>, cancel: Option<&Waker>) -> WaitResult {
-        // Those of system-wide events do not end with the tasks.
+        // The rings of system-wide events do not end with the tasks.
         let has_target = self.opened.options.target.is_tasks();
         let rings =
             self.rings.snapshots.iter().filter(|(key, _)| !(has_target && key.scope().is_system_wide()));
         let mut ends: Vec<_> = rings.map(|(_, ring)| Polled::for_end(&**ring.event())).collect();
-        // Those that have hung up would end each wait.
+        // Rings that have hung up would end each wait.
         wait_for(&mut ends, Some(Duration::ZERO));
         ends.retain(|end| !end.revents().intersects(PollFlags::HUP | PollFlags::ERR));
         if ends.is_empty() {
@@ -111,35 +116,37 @@ impl EventSet {
         }
     }
 
-    /// Sets the age at which [`drain_sorted`](Self::drain_sorted) delivers a record, 10 ms by default, as
-    /// [`RingSet::set_sort_delay`].
+    /// Sets the age at which [`drain_sorted`](Self::drain_sorted) delivers a record, 10 ms by
+    /// default: see [`RingSet::set_sort_delay`].
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`].
+    /// [`EventSetError::NoRings`] if the set only counts.
     pub fn set_sort_delay(&mut self, delay: Duration) -> Result<(), EventSetError> {
         self.rings_mut()?.set_sort_delay(delay);
         Ok(())
     }
 
-    /// Delivers unread records of all rings to `consume` in timestamp order, up to the point where the order is final,
-    /// and notes losses in the ledger. See [`RingSet::drain_sorted`].
+    /// Delivers unread records of all rings to `consume` in timestamp order, up to the point where
+    /// the order is final, and notes losses in the ledger. See [`RingSet::drain_sorted`].
     ///
-    /// A record is delivered once it is older than the [sort delay](Self::set_sort_delay). The first call sees
-    /// the records and keeps them, and the next [`wait`](Self::wait) returns when they are old enough, so a
-    /// loop of both runs as often as the delay while records come. Instead:
+    /// A record is delivered once it is older than the [sort delay](Self::set_sort_delay). The
+    /// first call sees the records and keeps them, and the next [`wait`](Self::wait) returns when
+    /// they are old enough, so a loop of both runs as often as the delay while records come.
+    /// Instead:
     ///
-    /// - One report a second: sleep until the second is over, then call [`flush_sorted`](Self::flush_sorted).
-    /// - A report that must not miss a full ring: call `wait` with the time left until the report and
-    ///   `drain_sorted` in a loop, and compare the clock with the deadline of the report, not the number of
-    ///   rounds.
-    /// - A tracer that prints each record at once: `with_wakeup_events(1)` in the attr, and a sort delay of
-    ///   zero, by which records of different CPUs may be [late](EventSetRecord::is_late).
+    /// - One report a second: sleep until the second is over, then call
+    ///   [`flush_sorted`](Self::flush_sorted).
+    /// - A report that must not miss a full ring: call `wait` with the time left until the report
+    ///   and `drain_sorted` in a loop, and compare the clock with the deadline of the report, not
+    ///   the number of rounds.
+    /// - A tracer that prints each record at once: `with_wakeup_events(1)` in the attr, and a sort
+    ///   delay of zero, by which records of different CPUs may be [late](EventSetRecord::is_late).
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::drain_sorted`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of
+    /// [`RingSet::drain_sorted`], as [`EventSetError::Rings`].
     pub fn drain_sorted(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
@@ -151,13 +158,13 @@ impl EventSet {
         self.try_drain_sorted(consume).map(|(drained, _)| drained)
     }
 
-    /// Drains like [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The
-    /// following records stay in their rings.
+    /// Drains like [`drain_sorted`](Self::drain_sorted), until `consume` returns
+    /// [`ControlFlow::Break`]. The following records stay in their rings.
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::try_drain_sorted`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of
+    /// [`RingSet::try_drain_sorted`], as [`EventSetError::Rings`].
     pub fn try_drain_sorted<B>(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
@@ -174,14 +181,15 @@ impl EventSet {
 
     /// Delivers all records that the rings hold now in timestamp order, whatever their age.
     ///
-    /// Call it after the events were disabled, for the last records. Calling it while they are enabled ends too,
-    /// because it leaves records in their rings that are written after it began. A record that appears later with an
-    /// earlier time is delivered by the next call as [late](EventSetRecord::is_late).
+    /// Call it after the events were disabled, for the last records. Calling it while they are
+    /// enabled ends too, because it leaves records in their rings that are written after it began.
+    /// A record that appears later with an earlier time is delivered by the next call as
+    /// [late](EventSetRecord::is_late).
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::flush_sorted`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of
+    /// [`RingSet::flush_sorted`], as [`EventSetError::Rings`].
     pub fn flush_sorted(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
@@ -193,13 +201,13 @@ impl EventSet {
         self.try_flush_sorted(consume).map(|(drained, _)| drained)
     }
 
-    /// Flushes like [`flush_sorted`](Self::flush_sorted), until `consume` returns [`ControlFlow::Break`]. The
-    /// following records stay in their rings.
+    /// Flushes like [`flush_sorted`](Self::flush_sorted), until `consume` returns
+    /// [`ControlFlow::Break`]. The following records stay in their rings.
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::try_flush_sorted`], as
-    /// [`EventSetError::Rings`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of
+    /// [`RingSet::try_flush_sorted`], as [`EventSetError::Rings`].
     pub fn try_flush_sorted<B>(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
@@ -229,8 +237,9 @@ impl EventSet {
         Ok(())
     }
 
-    /// Copies the rings of a set that [overwrites](super::EventSetOptions::overwrite) them: the last records of each, the newest
-    /// first. All rings are paused together for some milliseconds; records of that time are counted as lost.
+    /// Copies the rings of a set that [overwrites](super::EventSetOptions::overwrite) them: the
+    /// last records of each, the newest first. All rings are paused together for some milliseconds;
+    /// records of that time are counted as lost.
     ///
     /// ```no_run
     /// # fn last(set: &mut perf_session::EventSet) -> Result<(), Box<dyn std::error::Error>> {
@@ -255,12 +264,13 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`].
+    /// [`EventSetError::NoRings`] if the set only counts.
     pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, EventSetError> {
         self.rings.set.as_mut().ok_or(EventSetError::NoRings)
     }
 
-    /// Returns the rings, to read each by itself, and the ledger, to note the losses that its records report.
+    /// Returns the rings, to read each separately, and the ledger, to note the losses that its
+    /// records report.
     ///
     /// ```no_run
     /// use perf_session::EventSet;
@@ -284,14 +294,15 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`].
+    /// [`EventSetError::NoRings`] if the set only counts.
     pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), EventSetError> {
         let rings = self.rings.set.as_mut().ok_or(EventSetError::NoRings)?;
         Ok((rings, &mut self.rings.ledger))
     }
 
-    /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_ring::Layouts::new).
-    /// After a [`refresh`](Self::refresh) that opened events there are more.
+    /// Returns the layouts of all open events by their ids, for
+    /// [`Layouts::new`](perf_ring::Layouts::new). After a [`refresh`](Self::refresh) that opened
+    /// events there are more.
     ///
     /// # Errors
     ///
@@ -309,12 +320,13 @@ impl EventSet {
         self.rings.set.as_ref()
     }
 
-    /// Reads how many records of each event the kernel dropped (`PERF_FORMAT_LOST`), also of the events that
-    /// were closed because their CPU went offline or their thread was removed. Since Linux 6.0; the list is
-    /// empty on older kernels, see [`reads_lost`](Self::reads_lost).
+    /// Reads how many records of each event the kernel dropped (`PERF_FORMAT_LOST`), also of the
+    /// events that were closed because their CPU went offline or their thread was removed. Since
+    /// Linux 6.0; the list is empty on older kernels, see [`reads_lost`](Self::reads_lost).
     ///
-    /// For an event with period 1, the samples of its id and its lost records add up to its count. The `LOST`
-    /// records of a ring report the same losses, except those after the last record that fitted.
+    /// For an event with period 1, the samples of its id and its lost records add up to its count.
+    /// The `LOST` records of a ring report the same losses, except the losses after the last record
+    /// that fitted.
     ///
     /// # Errors
     ///
@@ -334,15 +346,15 @@ impl EventSet {
         Ok(&self.rings.ledger)
     }
 
-    /// Returns the ledger without a system call: the lost samples of each event are as the last call of
-    /// [`losses`](Self::losses) or [`counts`](Self::counts) read them.
+    /// Returns the ledger without a system call: the lost samples of each event are as the last
+    /// call of [`losses`](Self::losses) or [`counts`](Self::counts) read them.
     pub const fn ledger(&self) -> &LossLedger {
         &self.rings.ledger
     }
 }
 
-/// Returns the end of the rings of a set of tasks, which those of its system-wide events never reach. `None` while there are
-/// records or living tasks, and without such events.
+/// Returns the end of the rings of a set of tasks, which rings of system-wide events never reach.
+/// `None` while there are records or living tasks, and without such events.
 fn end_of_target(rings: &RingSet<RingKey>) -> Option<WaitResult> {
     let mut end = None;
     let mut has_system_wide = false;
@@ -358,7 +370,7 @@ fn end_of_target(rings: &RingSet<RingKey>) -> Option<WaitResult> {
     end.filter(|_| has_system_wide)
 }
 
-/// Polls descriptors. After an error, such as the one of a signal, nothing is ready.
+/// Polls descriptors. After an error, such as the interruption by a signal, nothing is ready.
 fn wait_for(ends: &mut [Polled<'_>], timeout: Option<Duration>) {
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     // The descriptors are valid, so that memory is the only other cause.

@@ -1,3 +1,5 @@
+//! A record of a set, with its event and scope.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,8 +38,8 @@ impl<'r> EventSetRecord<'r> {
     ///
     /// # Errors
     ///
-    /// The record is malformed, or no layout is known for its id, as [`SortedRecord::decode`] says, and several events may
-    /// have written it.
+    /// The record is malformed, or no layout is known for its id, as [`SortedRecord::decode`] says,
+    /// and several events may have written it.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r, &'r SampleLayout>> {
         match (self.record.decode(), self.owner()) {
@@ -56,16 +58,16 @@ impl<'r> EventSetRecord<'r> {
         self.record.is_late()
     }
 
-    /// Returns the event that wrote the record, whose label is its name; `None` if the record has no known
-    /// id and several events write into the ring.
+    /// Returns the event that wrote the record, whose label is its name; `None` if the record has
+    /// no known id and several events write into the ring.
     pub const fn event(&self) -> Option<&'r Arc<Event>> {
         self.record.event()
     }
 
     /// Returns the index of the record's logical event in the order of the options.
     ///
-    /// A sample with an unknown id is of the one event of the ring whose samples may have it: kernel errata, "Id and time of
-    /// another software event". `None` if there are several.
+    /// A sample with an unknown id is of the one event of the ring whose samples may have it:
+    /// kernel errata, "Id and time of another software event". `None` if there are several.
     pub fn index(&self) -> Option<usize> {
         match self.event() {
             Some(event) => self.index.find(event),

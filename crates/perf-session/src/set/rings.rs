@@ -1,4 +1,4 @@
-//! The rings of a set, the events whose records they have, and what was lost in them.
+//! The rings of a set, the events that write into them, and their losses.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::{EventError, EventSetError, EventSetEvent, RingKey};
 pub(super) struct Rings {
     /// `None` if the set only counts.
     pub(super) set: Option<RingSet<RingKey>>,
-    /// The rings that are overwritten, in place of those of the set.
+    /// The overwritten rings, which a set has instead of ordinary ones.
     pub(super) snapshots: Vec<(RingKey, SnapshotRing)>,
     pub(super) ledger: LossLedger,
     pub(super) index: EventIndex,
     pub(super) shared: SharedSamples,
-    /// The size of all rings but those of system-wide events, known since the first were mapped.
+    /// The size of all rings except those of system-wide events, known since the first were mapped.
     pub(super) size: Option<RingSize>,
     /// The size of the rings of system-wide events.
     system_wide_size: Option<RingSize>,
@@ -40,8 +40,8 @@ impl Rings {
         }
     }
 
-    /// Maps a ring for each scope of the units from index `first` on that has none, and redirects the other events
-    /// into the ring of their scope.
+    /// Maps a ring for each scope without one, for the units from index `first` on, and redirects
+    /// the other events into the ring of their scope.
     pub(super) fn add(&mut self, opened: &Opened, first: usize) -> Result<(), EventSetError> {
         let units = opened.units.get(first..).unwrap_or_default();
         let events = || units.iter().flat_map(|unit| opened.events_of(unit));
@@ -65,7 +65,7 @@ impl Rings {
         let is_system_wide = |owner: &EventSetEvent<'_>| owner.scope.is_system_wide();
         let (system_wide, of_target): (Vec<_>, Vec<_>) = owners.into_iter().partition(is_system_wide);
         let is_overwritten = opened.options.is_overwritten;
-        // Rings that are added have the size of the first ones.
+        // Later rings have the size of the first ones.
         let pages = self.size.map_or(asked, |size| size.data_pages..=size.data_pages);
         let size = self.map(&of_target, pages.clone(), is_overwritten)?;
         self.size = self.size.or(size);
@@ -81,8 +81,8 @@ impl Rings {
         others.iter().try_for_each(|open| self.redirect(open, &keys))
     }
 
-    /// Returns the keys of the rings into which events write. Rings that wait to be drained, after their events were closed,
-    /// take no new event.
+    /// Returns the keys of the rings into which events write. Rings that wait to be drained, after
+    /// their events were closed, take no new event.
     fn current_keys(&self) -> Vec<RingKey> {
         let keys = self.set.iter().flat_map(RingSet::iter).map(|(key, _)| *key);
         let keys = keys.chain(self.snapshots.iter().map(|(key, _)| *key));
@@ -133,7 +133,8 @@ impl Rings {
         redirected.map_err(|refused| open.failed(refused.error).into())
     }
 
-    /// Ends the ring of a closed unit, unless other units share it. Its unread records can be drained.
+    /// Ends the ring of a closed unit, unless other units share it. Its unread records can be
+    /// drained.
     pub(super) fn end(&mut self, closed: &Unit, units: &[Unit]) {
         let scope = closed.scope.of_ring();
         if units.iter().all(|unit| unit.scope.of_ring() != scope) {
@@ -156,7 +157,8 @@ impl Rings {
         }
     }
 
-    /// Notes bytes that were skipped because they are no records, and removes the rings that are over.
+    /// Notes bytes that were skipped because they are not records, and removes the rings that are
+    /// over.
     pub(super) fn note_damage(&mut self) {
         if let Some(rings) = &self.set {
             rings.iter().for_each(|(key, ring)| self.ledger.note_damage(*key, ring.damage()));

@@ -1,3 +1,5 @@
+//! Whether events count now.
+
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::EventError;
@@ -23,14 +25,15 @@ impl Switch {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of calls. A look before the last one does not show whether events count now.
+    /// Returns the number of calls. An observation before the last one does not show whether events
+    /// count now.
     pub(super) fn turns(&self) -> u32 {
         self.turns.load(Ordering::Relaxed)
     }
 }
 
-/// The most ns between the ends of two events that stop when their CPU goes offline, and a tick of the slowest
-/// clock that perf uses.
+/// The most ns between the ends of two events that stop when their CPU goes offline, and a tick of
+/// the slowest clock that perf uses.
 const TOLERANCE: u64 = 11_000_000;
 
 /// The times of a unit and of the watch of its CPU, read one after the other.
@@ -46,8 +49,8 @@ struct Look {
     slack: u64,
 }
 
-/// Whether a unit is enabled, which the kernel does not report: it is disabled if the clock of its CPU's watch
-/// advances and its time enabled does not.
+/// Whether a unit is enabled, which the kernel does not report: it is disabled if the clock of its
+/// CPU's watch advances and its time enabled does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Running {
     last: Option<Look>,
@@ -94,8 +97,8 @@ impl Opened {
         self.plan.groups.get(group).is_some_and(|group| self.cgroup(group).is_some())
     }
 
-    /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if that differs or
-    /// is not known.
+    /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if
+    /// that differs or is not known.
     pub(super) fn is_running(&self, group: usize) -> Result<Option<bool>, EventError> {
         if self.is_of_cgroup(group) {
             return Ok(None);
@@ -113,7 +116,8 @@ impl Opened {
 }
 
 impl Unit {
-    /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned one.
+    /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned
+    /// one.
     pub(super) fn is_on(&self) -> Result<Option<bool>, EventError> {
         // The kernel brings the time of an enabled event up to date at each read.
         let times = (self.time_enabled()?, self.time_enabled()?);
@@ -132,7 +136,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Looks at events that were opened at 0: `(time, watch)` in ms. Returns what is known after each.
+    /// Observes events that were opened at 0: `(time, watch)` in ms. Returns the result after each
+    /// observation.
     fn looks(looks: &[(u64, u64)]) -> Vec<Option<bool>> {
         let mut running = Running::default();
         let look = |&(time, watch): &(u64, u64)| {
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn looks_in_quick_succession_are_one() {
-        // Each interval by itself is too short.
+        // Each interval alone is too short.
         let on = [(10, 10), (16, 16), (22, 22)];
         assert_eq!(looks(&on)[1..], [None, Some(true)]);
         let off = [(10, 10), (10, 16), (10, 22)];

@@ -1,7 +1,9 @@
-//! Samples that the kernel has filled with values of a foreign event: kernel errata, "Id and time of another software event".
+//! Samples that the kernel has filled with values of a foreign event: kernel errata, "Id and time
+//! of another software event".
 //!
-//! An event that shares its samples is one of [`shares_samples`]. If one logical event of a ring does, a sample with an unknown
-//! id is of this event. If several do, nothing in the sample says which.
+//! An event that shares its samples is one of [`shares_samples`]. If one logical event of a ring
+//! does, a sample with an unknown id is of this event. If several do, nothing in the sample says
+//! which.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +37,8 @@ fn shares_samples(attr: &Attr, tracepoints_share: bool) -> bool {
     }
 }
 
-/// Returns whether this kernel prepares one sample for all events of a tracepoint. `true` if its release is unknown.
+/// Returns whether this kernel prepares one sample for all events of a tracepoint. `true` if its
+/// release is unknown.
 fn tracepoints_share(system: &System) -> bool {
     let release = system.sysctl("kernel.osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map(str::parse);
@@ -85,13 +88,14 @@ impl SharedSamples {
     fn add(&mut self, ring: Scope, owner: Owner) {
         let owner = Sharing::One(owner);
         let known = self.0.entry(ring).or_insert_with(|| owner.clone());
-        // The same logical event is there for each thread.
+        // Each thread has the same logical event.
         if *known != owner {
             *known = Sharing::Several;
         }
     }
 
-    /// Returns the event that wrote a sample with an unknown id into the ring, if only one is possible.
+    /// Returns the event that wrote a sample with an unknown id into the ring, if only one is
+    /// possible.
     pub(super) fn find(&self, ring: Scope) -> Option<&Owner> {
         match self.0.get(&ring)? {
             Sharing::One(owner) => Some(owner),
@@ -100,16 +104,18 @@ impl SharedSamples {
     }
 }
 
-/// Repairs the samples of copied rings in which the kernel has written the id or the time of a foreign event, so that they
-/// can be stored: kernel errata, "Id and time of another software event".
+/// Repairs the samples of copied rings in which the kernel has written the id or the time of a
+/// foreign event, so that they can be stored: kernel errata, "Id and time of another software
+/// event".
 ///
-/// A sample gets the id of the event of the set that wrote it, if one event of its ring is possible. Otherwise it is removed
-/// and counted. The time of a sample of such an event is moved between the times of the records around it in the ring, if it
-/// is not there: it may be of another clock.
+/// A sample gets the id of the event of the set that wrote it, if one event of its ring is
+/// possible. Otherwise it is removed and counted. The time of a sample of such an event is moved
+/// between the times of the records around it in the ring, if it is not there: it may be of another
+/// clock.
 ///
-/// The events have [`IDENTIFIER`](SampleType::IDENTIFIER), as an [`EventSet`] with rings gives it to them, unless the ring has
-/// one event without it. [`EventSet::drain_sorted`] attributes samples in the same way, and
-/// leaves their times.
+/// The events have [`IDENTIFIER`](SampleType::IDENTIFIER), as an [`EventSet`] with rings gives it
+/// to them, unless the ring has one event without it. [`EventSet::drain_sorted`] attributes samples
+/// in the same way, and leaves their times.
 ///
 /// ```no_run
 /// use perf_session::EventSet;
@@ -131,7 +137,8 @@ impl SharedSamples {
 pub struct SampleRepair {
     /// The events of the set by id.
     events: HashMap<u64, Known>,
-    /// By the scope of a ring: the id of the event to which samples with an unknown id belong; `None` if there are several.
+    /// By the scope of a ring: the id of the event to which samples with an unknown id belong;
+    /// `None` if there are several.
     owners: HashMap<Scope, Option<u64>>,
     /// Whether the records have ids.
     has_ids: bool,
@@ -194,8 +201,8 @@ impl SampleRepair {
         Ok(())
     }
 
-    /// Repairs the records of a ring, in the order in which the ring has them. Call it with all records of the ring, part
-    /// after part.
+    /// Repairs the records of a ring, in the order in which the ring has them. Call it with all
+    /// records of the ring, part after part.
     pub fn repair(&mut self, ring: RingKey, words: &mut Vec<u64>) -> RepairedSamples {
         let mut repaired = RepairedSamples::default();
         if !self.has_ids {
@@ -238,8 +245,8 @@ impl SampleRepair {
         repaired
     }
 
-    /// Gives a sample the id of the event of the set that wrote it. Returns whether it is known: if not, the sample is as it
-    /// was.
+    /// Gives a sample the id of the event of the set that wrote it. Returns whether it is known: if
+    /// not, the sample is as it was.
     pub fn attribute(&self, ring: RingKey, sample: &mut [u64]) -> bool {
         match (sample.get_mut(IDENTIFIER), self.owner(ring)) {
             _ if !self.has_ids => true,
@@ -450,7 +457,8 @@ mod tests {
             let counts = [parts.repair(ring, &mut first), parts.repair(ring, &mut second)];
             prop_assert_eq!(counts[0].attributed + counts[1].attributed, all.attributed);
             prop_assert_eq!(counts[0].removed + counts[1].removed, all.removed);
-            // Which records are there does not depend on the parts; the times that are not doubtful neither.
+            // Which records are there does not depend on the parts; the times that are not doubtful
+            // neither.
             let [whole, parts] = [whole, [first, second].concat()].map(|words| content(&words));
             prop_assert_eq!(whole.len(), parts.len());
             let certain = |content: &[(u64, u64)]| content.iter().copied().filter(|(id, _)| *id == CLOCK).collect::<Vec<_>>();

@@ -1,10 +1,11 @@
+//! The scope of an opened event: its thread and its CPU.
+
 use std::fmt;
 
 /// The thread and the CPU that an opened event observes.
 ///
-/// An event of a CPU counts all tasks of that CPU, or the tasks of the set's cgroup there. An event of a thread
-/// counts on any CPU, or on one.
-/// The default is no CPU and no thread.
+/// An event of a CPU counts all tasks of that CPU, or the tasks of the set's cgroup there. An event
+/// of a thread counts on any CPU, or on one. The default is neither a CPU nor a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
     cpu: Option<u32>,
@@ -49,8 +50,8 @@ impl Scope {
         self.thread
     }
 
-    /// Returns the scope of the ring that an event of this scope writes into: the CPU, or the thread of an event
-    /// on any CPU.
+    /// Returns the scope of the ring that an event of this scope writes into: the CPU, or the
+    /// thread of an event on any CPU.
     pub(in crate::set) const fn of_ring(self) -> Self {
         match self.cpu {
             Some(_) => Self { thread: None, ..self },
@@ -72,8 +73,8 @@ impl fmt::Display for Scope {
 
 /// The key of a ring of an [`EventSet`](crate::EventSet): its CPU or its thread.
 ///
-/// If the events of a CPU were opened again after it was offline, they have a new ring with a different
-/// key, because the old ring may have unread records.
+/// If the events of a CPU were opened again after it was offline, they have a new ring with a
+/// different key, because the old ring may have unread records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RingKey {
     scope: Scope,

@@ -1,3 +1,5 @@
+//! Mapping rings of the largest size that the limits permit.
+
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -42,7 +44,7 @@ impl fmt::Display for MappedRings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SizedRingsError {
-    /// The reason.
+    /// The error of the call.
     pub error: Error,
     /// The data pages that were tried last.
     pub data_pages: usize,
@@ -67,7 +69,8 @@ impl From<SizedRingsError> for Error {
     }
 }
 
-/// Keeps the kind of the errno and the whole text; the [`perf_ring::Error`] is inside. The events are dropped.
+/// Keeps the kind of the errno and the whole text; the [`perf_ring::Error`] is inside. The events
+/// are dropped.
 impl From<SizedRingsError> for io::Error {
     fn from(error: SizedRingsError) -> Self {
         let kind = Self::from(error.error).kind();
@@ -75,8 +78,8 @@ impl From<SizedRingsError> for io::Error {
     }
 }
 
-/// Maps a ring for each event, all of one size: the end of `data_pages` is tried first, then its half, quarter and
-/// so on down to the start, until the limits of locked memory permit all of them.
+/// Maps a ring for each event, all of one size: the end of `data_pages` is tried first, then its
+/// half, quarter and so on down to the start, until the limits of locked memory permit all of them.
 ///
 /// ```
 /// use perf_session::map_largest;
@@ -94,8 +97,8 @@ impl From<SizedRingsError> for io::Error {
 ///
 /// # Errors
 ///
-/// The error of the smallest size if the limits of memory do not permit it, and any other error of a call at once.
-/// The events are in the error, without rings.
+/// The error of the smallest size if the limits of memory do not permit it, and any other error of
+/// a call at once. The events are in the error, without rings.
 pub fn map_largest<E: Into<Arc<Event>>>(
     events: impl IntoIterator<Item = E>,
     data_pages: RangeInclusive<usize>,
@@ -123,7 +126,8 @@ pub fn map_largest<E: Into<Arc<Event>>>(
 ///
 /// # Errors
 ///
-/// The error of the smallest size, or an error that no smaller ring avoids. The event is in the error.
+/// The error of the smallest size, or an error that no smaller ring avoids. The event is in the
+/// error.
 pub fn map_largest_ring(
     event: impl Into<Arc<Event>>,
     data_pages: RangeInclusive<usize>,
@@ -138,8 +142,8 @@ pub fn map_largest_ring(
     }
 }
 
-/// Maps a ring that is overwritten for each event, in the size that [`map_largest`] finds. The error has the data pages that
-/// were tried last, and the index of the event.
+/// Maps a ring that is overwritten for each event, in the size that [`map_largest`] finds. The
+/// error has the data pages that were tried last, and the index of the event.
 pub(super) fn map_largest_snapshots(
     events: &[Arc<Event>],
     data_pages: RangeInclusive<usize>,
@@ -161,7 +165,8 @@ fn map_all(events: &[Arc<Event>], data_pages: usize) -> Result<Vec<Ring>, (Error
     events.iter().enumerate().map(map).collect()
 }
 
-/// Calls `map` with the end of `data_pages`, then its half and so on. Returns its result and the size; or the error of the last size, that size, and the index of the event.
+/// Calls `map` with the end of `data_pages`, then its half and so on. Returns its result and the
+/// size; or the error of the last size, that size, and the index of the event.
 fn largest<T>(
     data_pages: RangeInclusive<usize>,
     map: impl Fn(usize) -> Result<T, (Error, usize)>,

@@ -1,3 +1,5 @@
+//! The tasks and CPUs of a set.
+
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -77,8 +79,8 @@ impl EventSetTarget {
         Self::processes([pid])
     }
 
-    /// Returns several processes, each with all its threads and the tasks that they start. All must run when the set is
-    /// opened. See [`process`](Self::process).
+    /// Returns several processes, each with all its threads and the tasks that they start. All must
+    /// run when the set is opened. See [`process`](Self::process).
     pub fn processes(pids: impl IntoIterator<Item = u32>) -> Self {
         Self::of(Tasks::Processes(unique(pids)))
     }
@@ -98,8 +100,8 @@ impl EventSetTarget {
         Self::of(Tasks::Caller)
     }
 
-    /// Returns the command that [`EventSet::spawn`](crate::EventSet::spawn) starts, from its `exec` on, and the
-    /// tasks that it starts.
+    /// Returns the command that [`EventSet::spawn`](crate::EventSet::spawn) starts, from its `exec`
+    /// on, and the tasks that it starts.
     pub const fn command() -> Self {
         Self::of(Tasks::Command)
     }
@@ -114,8 +116,8 @@ impl EventSetTarget {
         !matches!(self.tasks, Tasks::All | Tasks::Cgroup(_))
     }
 
-    /// Returns whether an event has a ring for itself at each scope. The events of several threads share the rings of
-    /// the CPUs.
+    /// Returns whether an event has a ring for itself at each scope. The events of several threads
+    /// share the rings of the CPUs.
     pub(super) fn is_one_event_a_ring(&self) -> bool {
         match &self.tasks {
             Tasks::All | Tasks::Cgroup(_) | Tasks::Caller | Tasks::Command => true,

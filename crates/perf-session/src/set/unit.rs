@@ -1,3 +1,5 @@
+//! A group that is open on a CPU or for a thread.
+
 use std::sync::Arc;
 
 use perf_ring::decode::ReadValues;
@@ -13,7 +15,7 @@ pub(super) struct Unit {
     /// Index of the group in the plan.
     pub(super) group: usize,
     pub(super) scope: Scope,
-    /// The leader first.
+    /// The events, group leader first.
     pub(super) events: Vec<Arc<Event>>,
     /// The features of the attr of each event that were dropped.
     pub(super) dropped: Vec<Vec<DroppedFeature>>,
@@ -36,8 +38,8 @@ impl Unit {
         self.events.first()
     }
 
-    /// Reads the counts of the events, in their order; `None` for a pinned event that could not be scheduled.
-    /// A group that is read as a whole is read in one system call.
+    /// Reads the counts of the events, in their order; `None` for a pinned event that could not be
+    /// scheduled. A group that is read as a whole is read in one system call.
     pub(super) fn read(&self) -> Result<Vec<Option<Count>>, EventError> {
         let Some(leader) = self.leader() else { return Ok(Vec::new()) };
         if leader.attr().read_format.contains(ReadFormat::GROUP) {

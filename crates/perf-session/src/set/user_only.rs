@@ -1,3 +1,5 @@
+//! Events without the kernel.
+
 use perf_ring::{AttrFlags, Call, Errno, EventType, Software};
 
 use super::{EventSet, EventSetError, EventSetOptions};
@@ -14,11 +16,13 @@ const USER: AttrFlags = AttrFlags::EXCLUDE_KERNEL.union(AttrFlags::EXCLUDE_HV);
 /// # User space only
 impl EventSetOptions {
     /// Counts user space only if the kernel refuses the events with `EACCES` or `EPERM`. Without
-    /// `CAP_PERFMON`, `perf_event_paranoid` of 2 (the default of most distributions) permits nothing else.
+    /// `CAP_PERFMON`, `perf_event_paranoid` of 2 (the default of most distributions) permits
+    /// nothing else.
     ///
-    /// All events get the modifier `u`, also in their names, except those that ask for a privilege level
-    /// themselves (`:u`, `:k`, `:h`), tracepoints and kprobes, which would count nothing. If such an event is
-    /// refused, [`open`](Self::open) fails with its error. [`EventSet::is_user_only`] returns the outcome.
+    /// All events get the modifier `u`, also in their names, except those that ask for a privilege
+    /// level themselves (`:u`, `:k`, `:h`), tracepoints and kprobes, which would count nothing. If
+    /// such an event is refused, [`open`](Self::open) fails with its error.
+    /// [`EventSet::is_user_only`] returns the outcome.
     ///
     /// Events that only the kernel causes, such as context switches, then count 0.
     ///
@@ -39,10 +43,12 @@ impl EventSetOptions {
         Self { falls_back_to_user: true, ..self }
     }
 
-    /// Restricts the events that were added until now to user space, also where the kernel is permitted. They get the
-    /// modifier `u` as by [`user_only_if_refused`](Self::user_only_if_refused).
+    /// Restricts the events that were added until now to user space, also where the kernel is
+    /// permitted. They get the modifier `u` as by
+    /// [`user_only_if_refused`](Self::user_only_if_refused).
     ///
-    /// Events that only the kernel causes, such as context switches, are kept too, because they would count 0.
+    /// Events that only the kernel causes, such as context switches, are kept too, because they
+    /// would count 0.
     ///
     /// ```
     /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
@@ -125,7 +131,8 @@ pub(super) fn is_refused(error: &EventSetError) -> bool {
 
 /// Returns the name of an event with the modifier `u`.
 fn with_user(name: &str) -> String {
-    // `cpu/event=1/` ends with an empty list of modifiers, `1:3` with a number: only letters are modifiers.
+    // `cpu/event=1/` ends with an empty list of modifiers, `1:3` with a number: only letters are
+    // modifiers.
     let has_modifiers = name.rsplit_once([':', '/']).is_some_and(|(_, last)| Modifiers::new(last).is_some());
     let separator = if has_modifiers { "" } else { ":" };
     format!("{name}{separator}u")

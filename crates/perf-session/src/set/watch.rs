@@ -1,17 +1,20 @@
+//! Events that show whether a CPU was offline.
+
 use perf_ring::{Attr, AttrFlags, Count, Event, Software, Target};
 
 use super::loss::monotonic;
 use super::{EventError, Scope};
 
-/// The clock of the event advances within this many ns, unless its CPU was offline. The kernel updates it when
-/// the event is read; the slowest clock that perf uses ticks every 10 ms.
+/// The clock of the event advances within this many ns, unless its CPU was offline. The kernel
+/// updates it when the event is read; the slowest clock that perf uses ticks every 10 ms.
 const PULSE: u64 = 30_000_000;
 
-/// An event that shows whether its CPU was offline since it was opened: a clock that counts on all CPUs, also
-/// idle ones, without a timer.
+/// An event that shows whether its CPU was offline since it was opened: a clock that counts on all
+/// CPUs, also idle ones, without a timer.
 ///
-/// It belongs to the set alone, because an event that a caller can reach may also have stopped because
-/// somebody disabled it. For a cgroup, the time of an event advances only while one of its tasks runs.
+/// It belongs to the set alone, because an event that a caller can reach may also have stopped
+/// because somebody disabled it. For a cgroup, the time of an event advances only while one of its
+/// tasks runs.
 #[derive(Debug)]
 pub(super) struct Watch {
     event: Event,
@@ -44,8 +47,8 @@ impl Watch {
         if self.advances()? {
             return Ok(());
         }
-        // `prctl` may have disabled all events of the thread. An event whose CPU was offline does not count
-        // again, although its time enabled advances after it was enabled (kernel errata).
+        // `prctl` may have disabled all events of the thread. An event whose CPU was offline does
+        // not count again, although its time enabled advances after it was enabled (kernel errata).
         self.event.enable().map_err(|error| self.failed(error))?;
         let start = monotonic();
         while monotonic() - start < PULSE {

@@ -57,7 +57,8 @@ pub(super) fn explain(error: &Error) -> Diagnosis {
     Diagnosis::new(cause, error.to_string(), remedy)
 }
 
-/// Returns the diagnosis of an error whose cause was not found: the possible causes, then the usual one of its errno.
+/// Returns the diagnosis of an error whose cause was not found: the possible causes, then the usual
+/// one of its errno.
 pub(super) fn unknown(error: &Error, possible: impl IntoIterator<Item = &'static str>) -> Diagnosis {
     let (text, remedy) = match (error.call(), error.errno()) {
         (Some(call), Some(errno)) => {

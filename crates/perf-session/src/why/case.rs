@@ -1,3 +1,5 @@
+//! A failed call to explain, with the files that it reads.
+
 use perf_ring::sys::Error as SysError;
 use perf_ring::{
     Attr, AttrFlags, Call, Errno, Error, Event, EventType, OpenOptions, SampleType, Software, Target,
@@ -6,10 +8,11 @@ use perf_ring::{
 use super::{Diagnosis, argument, limit, map, rules};
 use crate::system::{Privileges, System};
 
-/// Explains why `perf_event_open`, or the mapping of the event's ring, failed: the cause, the values read from
-/// `system` that show it, and the remedy. Opens no event; [`FailedOpen::explain_by_trial`] does, and finds more.
+/// Explains why `perf_event_open`, or the mapping of the event's ring, failed: the cause, the
+/// values read from `system` that show it, and the remedy. Opens no event;
+/// [`FailedOpen::explain_by_trial`] does, and finds more.
 ///
-/// Where the cause is unknown, the diagnosis says so and has the usual causes of the errno.
+/// If the cause is unknown, the diagnosis reports that and has the usual causes of the errno.
 ///
 /// ```
 /// use perf_session::ring::{Attr, Event, Hardware, Target};
@@ -51,9 +54,9 @@ impl<'a> FailedOpen<'a> {
         self.explain_with(system, None)
     }
 
-    /// Explains the failure and opens further events by `open`, with a part of the attr, another target or
-    /// without the group. The events are closed at once. [`trial_of`] is an `open` that makes the system
-    /// call.
+    /// Explains the failure and opens further events by `open`, with a part of the attr, another
+    /// target or without the group. The events are closed at once. [`trial_of`] is an `open` that
+    /// makes the system call.
     pub fn explain_by_trial<E: Into<Error>>(
         &self,
         system: &System,
@@ -91,8 +94,8 @@ pub struct Trial<'a> {
 }
 
 /// Returns a closure that opens events by the system call, for
-/// [`FailedOpen::explain_by_trial`](crate::FailedOpen::explain_by_trial). `leader` is the leader of the failed
-/// open.
+/// [`FailedOpen::explain_by_trial`](crate::FailedOpen::explain_by_trial). `leader` is the leader of
+/// the failed open.
 pub fn trial_of(leader: Option<&Event>) -> impl FnMut(Trial<'_>) -> Result<(), Error> {
     move |trial| {
         let options = OpenOptions::new();
@@ -107,7 +110,8 @@ pub fn trial_of(leader: Option<&Event>) -> impl FnMut(Trial<'_>) -> Result<(), E
 /// The closure that opens an event for a trial.
 type Open<'a> = &'a mut dyn FnMut(Trial<'_>) -> Result<(), Error>;
 
-/// The arguments of an open that is checked before the call or explained after it, and the sources of evidence.
+/// The arguments of an open that is checked before the call or explained after it, and the sources
+/// of evidence.
 pub(super) struct Case<'a> {
     pub(super) system: &'a System,
     pub(super) attr: &'a Attr,
@@ -170,7 +174,7 @@ impl<'a> Case<'a> {
         u32::from(self.attr.flags.precise_ip().level())
     }
 
-    /// Opens an event, or returns `None` if there is no way to open one.
+    /// Opens an event, or returns `None` if the case cannot open events.
     pub(super) fn attempt(&mut self, trial: Trial<'_>) -> Option<Result<(), Error>> {
         self.trial.as_mut().map(|open| open(trial))
     }
@@ -185,8 +189,8 @@ impl<'a> Case<'a> {
         self.attempt(Trial { attr: self.attr, target: self.target, in_group: false })
     }
 
-    /// Opens the event that needs no permission and that every kernel since 3.12 has. Returns `true` if it fails
-    /// with the errno of the case.
+    /// Opens the event that needs no permission and that every kernel since 3.12 has. Returns
+    /// `true` if it fails with the errno of the case.
     pub(super) fn simplest_fails_too(&mut self) -> bool {
         let attr = Attr::software(Software::DUMMY)
             .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);

@@ -1,9 +1,11 @@
+//! CPU cycles, or a clock where they are missing.
+
 use std::fmt;
 
 use perf_ring::{Attr, AttrFlags, Errno, Error, Hardware, Software};
 
-/// The event that was opened: CPU cycles, or the CPU clock where the machine or the user's permissions have
-/// no cycles.
+/// The event that was opened: CPU cycles, or the CPU clock where the machine or the user's
+/// permissions have no cycles.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CpuEvent<T> {
@@ -32,12 +34,12 @@ impl<T> fmt::Display for CpuEvent<T> {
     }
 }
 
-/// Opens CPU cycles, or the CPU clock if that fails with an errno of a machine without counters or of a
-/// missing permission: `EOPNOTSUPP`, `ENOENT`, `ENODEV`, `EINVAL`, `EACCES`, `EPERM`.
+/// Opens CPU cycles, or the CPU clock if that fails with an errno of a machine without counters or
+/// of a missing permission: `EOPNOTSUPP`, `ENOENT`, `ENODEV`, `EINVAL`, `EACCES`, `EPERM`.
 ///
 /// `attr` has everything but the event: its type and config are replaced. With
-/// [`FREQ`](AttrFlags::FREQ) both events sample at the same frequency. Otherwise `sample_period` is a number
-/// of cycles, and the clock samples at `clock_period` ns.
+/// [`FREQ`](AttrFlags::FREQ) both events sample at the same frequency. Otherwise `sample_period` is
+/// a number of cycles, and the clock samples at `clock_period` ns.
 ///
 /// ```
 /// use perf_session::cpu_event;

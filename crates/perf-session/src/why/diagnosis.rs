@@ -1,3 +1,5 @@
+//! Causes with their evidence and remedy.
+
 use std::fmt;
 
 use perf_ring::{Attr, Errno};
@@ -140,13 +142,14 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// The reason why an event does not open or a ring is not mapped, the values that show it, and the remedy.
+/// The reason why an event does not open or a ring is not mapped, the values that show it, and the
+/// remedy.
 ///
-/// `Display` prints three lines: `cause`, `evidence`, `remedy`. `{:#}` prints one, for a log: the cause, a semicolon
-/// and the remedy.
+/// `Display` prints three lines: `cause`, `evidence`, `remedy`. `{:#}` prints one, for a log: the
+/// cause, a semicolon and the remedy.
 ///
-/// The texts are for the users of a program. They name event modifiers such as `:u`, sysctls and capabilities, and
-/// rarely the flags of an attr; for these see the [`Cause`] and the [`Field`].
+/// The texts are for the users of a program. They name event modifiers such as `:u`, sysctls and
+/// capabilities, and rarely the flags of an attr; for these see the [`Cause`] and the [`Field`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     cause: Cause,
@@ -202,8 +205,8 @@ impl Diagnosis {
         self.field
     }
 
-    /// Returns the errno with which the kernel refuses the event; `None` if there is no system call, or a
-    /// rule was not checked.
+    /// Returns the errno with which the kernel refuses the event; `None` without a system call, or
+    /// if a rule was not checked.
     pub fn errno(&self) -> Option<Errno> {
         self.errno
     }

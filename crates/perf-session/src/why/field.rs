@@ -1,3 +1,5 @@
+//! Fields of the attr, for explanations.
+
 use core::mem::offset_of;
 use std::fmt;
 
@@ -9,15 +11,17 @@ pub struct Field(&'static Row);
 
 struct Row {
     name: &'static str,
-    /// Offset in the attr, in bytes; 0 for a second name of the same bytes, and for what is no field of the attr.
+    /// Offset in the attr, in bytes; 0 for a second name of the same bytes, and for entries that
+    /// are not fields.
     offset: usize,
     value: fn(&Attr) -> String,
-    /// Clears the field and the bit that needs it. `None` if the event would be another one without it.
+    /// Clears the field and the bit that needs it. `None` if the event would then be a different
+    /// one.
     clear: Option<fn(&mut Attr)>,
 }
 
-/// Each row is a name, where the field is (`at`, or `also` for a second name of the same bytes), how its value prints,
-/// and how it is cleared.
+/// Each row is a name, where the field is (`at`, or `also` for a second name of the same bytes),
+/// how its value prints, and how it is cleared.
 macro_rules! fields {
     (@clear) => { None };
     (@clear $clear:expr) => { Some($clear) };
@@ -84,8 +88,8 @@ fn clear_clock(attr: &mut Attr) {
 }
 
 impl Field {
-    /// Returns the fields that are not 0 and that an attr of `size` bytes does not have, in the order of the
-    /// struct.
+    /// Returns the fields that are not 0 and that an attr of `size` bytes does not have, in the
+    /// order of the struct.
     pub(super) fn beyond(attr: &Attr, size: u32) -> impl Iterator<Item = Self> + '_ {
         let is_beyond = move |field: &Self| field.0.offset >= size as usize;
         Self::ALL.iter().copied().filter(move |field| is_beyond(field) && field.is_set(attr))
@@ -96,7 +100,7 @@ impl Field {
         self.0.name
     }
 
-    /// Returns the value as text; empty for what is no field of the attr.
+    /// Returns the value as text; empty for entries that are not fields of the attr.
     pub(super) fn value(self, attr: &Attr) -> String {
         (self.0.value)(attr)
     }

@@ -1,3 +1,5 @@
+//! Why a filter would fail.
+
 use perf_ring::{Attr, Errno, EventType, Target};
 
 use super::case::Case;
@@ -6,9 +8,10 @@ use super::rules::{Found, certain};
 use super::{Cause, Diagnosis, Field};
 use crate::system::System;
 
-/// Returns the reason why [`Event::set_filter`](perf_ring::Event::set_filter) would fail, without the call: the
-/// event takes no filter, or the PMU has fewer address filters (`nr_addr_filters`) than the text has entries. `None`
-/// if nothing is wrong; a file that cannot be read is [`Cause::Unchecked`].
+/// Returns the reason why [`Event::set_filter`](perf_ring::Event::set_filter) would fail, without
+/// the call: the event takes no filter, or the PMU has fewer address filters (`nr_addr_filters`)
+/// than the text has entries. `None` if nothing is wrong; a file that cannot be read is
+/// [`Cause::Unchecked`].
 ///
 /// Tracepoints and probes take a filter expression, whose syntax is not checked here.
 pub fn check_filter(system: &System, attr: &Attr, filter: &str) -> Option<Diagnosis> {

@@ -8,8 +8,8 @@ use perf_ring::{Attr, AttrFlags, Call, Errno, Error, Event, Refused};
 use super::{Cause, Diagnosis, Evidence, argument};
 use crate::system::{MemlockLimit, System, sysctl_file};
 
-/// Explains why a ring of `data_pages` data pages was not mapped: the limits of locked memory with their
-/// values, a number of pages that is no power of two, an inherited event on any CPU.
+/// Explains why a ring of `data_pages` data pages was not mapped: the limits of locked memory with
+/// their values, a number of pages that is not a power of two, an inherited event on any CPU.
 ///
 /// ```
 /// use perf_session::ring::{Attr, Event, Ring, Software, Target};

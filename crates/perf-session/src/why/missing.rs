@@ -76,7 +76,7 @@ pub(super) fn pmu_or_event(case: &Case<'_>) -> Diagnosis {
     }
 }
 
-/// Explains a cgroup that is not there, for an event that the kernel has: it looks for the event first.
+/// Explains a missing cgroup, for an event that the kernel has: it looks for the event first.
 pub(super) fn cgroup(case: &mut Case<'_>) -> Option<Diagnosis> {
     let (attr, target) = (case.attr, case.target);
     let cpu = target.cpu_id().filter(|_| target.is_cgroup())?;
@@ -106,7 +106,7 @@ fn pmus(system: &System) -> Evidence {
     Evidence::of_file(PMUS, names.as_ref())
 }
 
-/// Returns whether the CPU is that of a virtual machine.
+/// Returns evidence for a virtual machine.
 fn guest(system: &System) -> Evidence {
     let flags = system.cpu_info().map(|cpu| {
         let is_guest =

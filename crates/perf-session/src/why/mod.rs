@@ -1,5 +1,6 @@
-//! Why an event does not open, and what to do. One table of rules ([`rules`]) is checked before the open and explains
-//! the errno after it; the fallback of attrs drops what the kernel or the PMU does not accept.
+//! Why an event does not open, and what to do. One table of rules ([`rules`]) is checked before the
+//! open and explains the errno after it; the fallback of attrs drops what the kernel or the PMU
+//! does not accept.
 
 use perf_ring::AttrFlags;
 

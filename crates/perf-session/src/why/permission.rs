@@ -54,7 +54,8 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Parts that only the kernels since autumn 2026 check. They are the reason only if nothing else is.
+/// Parts that only the kernels since autumn 2026 check. They are the reason only if nothing else
+/// is.
 const NEWER_NEEDS: &[Need] = &[
     Need {
         applies: |c| c.has(AttrFlags::TEXT_POKE),
@@ -120,7 +121,8 @@ fn instead(needs: &[&Need]) -> String {
     needs.iter().map(|need| need.instead).collect::<Vec<_>>().join(" and ")
 }
 
-/// A thread that the user may not observe. `needs` are the parts of the event that the level forbids too.
+/// A thread that the user may not observe. `needs` are the parts of the event that the level
+/// forbids too.
 fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnosis {
     let mut text = format!("thread {tid} belongs to another user, or may not be traced");
     let mut remedy = "run as the user of the thread".to_owned();
@@ -136,8 +138,8 @@ fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnos
         .with(Evidence::of_file(&format!("Uid of {}", task.file("status")), uid.as_ref()))
 }
 
-/// Returns `true` if the thread is known to be of another user than the calling thread: the kernel compares the
-/// caller's real user with the effective, the saved and the real one.
+/// Returns `true` if the thread is known to belong to another user than the calling thread. The
+/// kernel compares the caller's real user with the effective, the saved and the real one.
 fn is_of_other_user(system: &System, tid: u32) -> bool {
     let users = |task: Task<'_>| task.status().map(|status| status.users().take(3).collect::<Vec<_>>());
     let (own, theirs) = (users(system.this_thread()), users(system.task(tid)));

@@ -8,8 +8,9 @@ use super::{Cause, Diagnosis, Evidence, Field};
 use crate::names::Pmu;
 use crate::system::{FileError, System, pmu_file};
 
-/// Returns the PMU that the attr selects: by its type; for hardware and cache events by the PMU type in the upper
-/// half of `config`, or the PMU of raw events if that is 0. `None` if sysfs has no such PMU.
+/// Returns the PMU that the attr selects: by its type; for hardware and cache events by the PMU
+/// type in the upper half of `config`, or the PMU of raw events if that is 0. `None` if sysfs has
+/// no such PMU.
 ///
 /// # Errors
 ///
@@ -81,8 +82,9 @@ pub(super) fn not_on_cpu(case: &mut Case<'_>) -> Found {
     }))
 }
 
-/// A feature that the PMU lacks. What is `certain` is known without a trial: software events record no branches,
-/// and a level of `precise_ip` is above the PMU's. The rest is likely after `EOPNOTSUPP`.
+/// A feature that the PMU lacks. What is `certain` is known without a trial: software events record
+/// no branches, and a level of `precise_ip` is above the PMU's. The rest is likely after
+/// `EOPNOTSUPP`.
 pub(super) fn lacks_feature(case: &mut Case<'_>, certain: bool) -> Found {
     const NO_PMU: [EventType; 2] = [EventType::SOFTWARE, EventType::TRACEPOINT];
     let has_branches = case.samples(SampleType::BRANCH_STACK);

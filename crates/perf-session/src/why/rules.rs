@@ -28,11 +28,12 @@ pub(super) struct Rule {
 enum Look {
     /// Breaks a rule of every kernel and CPU: the field, when, what, and the remedy.
     Broken(Field, fn(&Case<'_>) -> bool, &'static str, &'static str),
-    /// Certain before the call and after it: rules with values, such as those of the event's type or of files.
+    /// Certain before the call and after it: rules with values, such as the event's type or files.
     Check(fn(&mut Case<'_>) -> Found),
     /// Explains the errno of a call. Such a rule may open other events.
     Explain(fn(&mut Case<'_>) -> Option<Diagnosis>),
-    /// A cause that nothing here can show. The possible ones are listed if no other rule explains the errno.
+    /// A cause that nothing here can show. The possible ones are listed if no other rule explains
+    /// the errno.
     Possible(fn(&Case<'_>) -> bool, &'static str),
 }
 
@@ -57,7 +58,7 @@ const fn possible(errnos: &'static [Errno], applies: fn(&Case<'_>) -> bool, text
     Rule { errnos, look: Look::Possible(applies, text) }
 }
 
-/// Privilege levels of branches, which select no branches by themselves.
+/// Privilege levels of branches, which do not select branches on their own.
 const PRIVILEGES: BranchSampleType =
     BranchSampleType::USER.union(BranchSampleType::KERNEL).union(BranchSampleType::HV);
 const PAUSE_OR_RESUME: AuxAction = AuxAction::PAUSE.union(AuxAction::RESUME);
@@ -68,8 +69,8 @@ const EOPNOTSUPP: &[Errno] = &[Errno::EOPNOTSUPP];
 const EPERM: &[Errno] = &[Errno::EPERM];
 const EPERM_OR_ENOSYS: &[Errno] = &[Errno::EPERM, Errno::ENOSYS];
 
-/// The rules, in the order in which they are looked at: first what is certain without a trial, in the order in
-/// which the kernel checks it.
+/// The rules in the order in which they are checked: first what is certain without a trial, in the
+/// order in which the kernel checks it.
 const RULES: &[Rule] = &[
     broken(Field::RESERVED_2, |c| c.attr.reserved_2 != 0, "reserved_2 must be 0", "set it to 0"),
     broken(
@@ -320,15 +321,16 @@ impl Rule {
     }
 }
 
-/// Returns the reasons why `perf_event_open` would refuse this attr and target, without the call, in the order in which
-/// the kernel checks them. Empty if no rule is broken.
+/// Returns the reasons why `perf_event_open` would refuse this attr and target, without the call,
+/// in the order in which the kernel checks them. Empty if no rule is broken.
 ///
 /// The rules come from every kernel, from the event's type, and from the files of `system`: the
-/// maximum sample rate and callchain depth, the CPUs, and the PMU's `cpumask`, `cpus` and `caps`. A file that
-/// cannot be read is in the list as [`Cause::Unchecked`]. `in_group` is set if the event joins a group.
+/// maximum sample rate and callchain depth, the CPUs, and the PMU's `cpumask`, `cpus` and `caps`. A
+/// file that cannot be read is in the list as [`Cause::Unchecked`]. `in_group` is set if the event
+/// joins a group.
 ///
-/// The kernel may still refuse an attr that breaks none of them: permissions, the PMU's own rules and the
-/// features of older kernels are not checked here. See [`explain`](crate::explain()) and
+/// The kernel may still refuse an attr that breaks none of them: permissions, the PMU's own rules
+/// and the features of older kernels are not checked here. See [`explain`](crate::explain()) and
 /// [`AttrFallback`](crate::AttrFallback) for those.
 ///
 /// ```
@@ -347,7 +349,8 @@ pub fn check(system: &System, attr: &Attr, target: Target<'_>, in_group: bool) -
     found.filter_map(|(errno, found)| certain(found, errno)).collect()
 }
 
-/// Returns what a rule found before the call: a diagnosis with the errno, or the file that could not be read.
+/// Returns what a rule found before the call: a diagnosis with the errno, or the file that could
+/// not be read.
 pub(super) fn certain(found: Found, errno: Option<Errno>) -> Option<Diagnosis> {
     match found {
         Ok(found) => found.map(|found| found.with_errno(errno)),
@@ -372,7 +375,8 @@ pub(super) fn explain(mut case: Case<'_>, error: &Error) -> Diagnosis {
         }
     }
     let diagnosis = found.unwrap_or_else(|| unknown(&case, error));
-    // What these files say may be the reason, in place of what was found after them.
+    // These files may hold the real cause, so report them in addition to the causes found after
+    // them.
     let diagnosis = unread.iter().fold(diagnosis, |found, error| found.with(Evidence::of_error(error)));
     diagnosis.with_errno(case.errno)
 }

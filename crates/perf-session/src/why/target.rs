@@ -26,7 +26,8 @@ pub(super) fn offline(case: &mut Case<'_>) -> Found {
     }
     let online = CpuList::online(case.system);
     if case.errno.is_none() {
-        // A thread's event on an offline CPU opens, and a CPU that does not exist breaks another rule.
+        // A thread's event on an offline CPU opens, and a CPU that does not exist breaks another
+        // rule.
         let is_possible = CpuList::possible(case.system).is_ok_and(|possible| possible.contains(cpu));
         if case.target.is_thread() || !is_possible || System::optional(online.clone())?.is_none() {
             return Ok(None);

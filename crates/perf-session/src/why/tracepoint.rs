@@ -18,7 +18,8 @@ pub(super) fn refused(case: &mut Case<'_>) -> Option<Diagnosis> {
     }
 }
 
-/// Explains `EINVAL` for a tracepoint whose id cannot be looked up, for which nothing else is known.
+/// Explains `EINVAL` for a tracepoint whose id cannot be looked up, for which nothing else is
+/// known.
 pub(super) fn not_found(case: &mut Case<'_>) -> Option<Diagnosis> {
     find(case)?.err().map(|error| no_tracefs(&error))
 }

@@ -1,4 +1,5 @@
-//! Reasons that are found by opening the event with less: the group, the guilty part of the attr, the target.
+//! Reasons that are found by opening the event with less: the group, the guilty part of the attr,
+//! the target.
 
 use perf_ring::{Attr, Target};
 
@@ -69,8 +70,8 @@ pub(super) fn counts_only(case: &mut Case<'_>) -> Option<Diagnosis> {
     })
 }
 
-/// A part of the attr without which the event opens. Each is tried alone, the newest first; if none is guilty alone,
-/// the fallback finds those that are guilty together.
+/// A part of the attr without which the event opens. Each is tried alone, the newest first; if none
+/// is guilty alone, the fallback finds those that are guilty together.
 pub(super) fn guilty(case: &mut Case<'_>, cause: Cause) -> Option<Diagnosis> {
     let (asked, target, in_group) = (*case.attr, case.target, case.in_group);
     let open = case.trial.as_mut()?;

@@ -1,5 +1,6 @@
-//! Conversions between the clocks of the running system. No test measures a duration: each reads a clock
-//! before and after, and the converted time must be between them, as far as the stated error permits.
+//! Conversions between the clocks of the running system. No test measures a duration: each reads a
+//! clock before and after, and the converted time must be between them, as far as the stated error
+//! permits.
 
 use crate::support::explain::OWN;
 use crate::support::skip;

@@ -14,7 +14,8 @@ struct Recorded {
     periods: u64,
 }
 
-/// Returns options for each hit of the tracepoints that `pattern` matches, in a command and its children.
+/// Returns options for each hit of the tracepoints that `pattern` matches, in a command and its
+/// children.
 fn each_hit(pattern: &str) -> EventSetOptions {
     let mut options = EventSetOptions::new().target(EventSetTarget::command()).ring_pages(1024);
     for group in parse(pattern, &System::new()).unwrap() {
@@ -36,7 +37,7 @@ fn run(set: &mut EventSet) {
     set.disable().unwrap();
 }
 
-/// Returns what was recorded of each event, and the number of lost records.
+/// Returns the records of each event, and the number of lost records.
 fn read(set: &mut EventSet) -> (Vec<Recorded>, u64) {
     let mut recorded = vec![Recorded::default(); set.counts().unwrap().iter().len()];
     let mut lost = 0;
@@ -54,8 +55,8 @@ fn read(set: &mut EventSet) -> (Vec<Recorded>, u64) {
     (recorded, lost)
 }
 
-/// Wakeups are counted for the waking task and for the woken one, which does not run: of the second this kernel
-/// writes no sample.
+/// Wakeups are counted for the waking task and for the woken one, which does not run: of the second
+/// this kernel writes no sample.
 #[test]
 fn each_hit_is_one_sample_whose_period_is_what_was_counted() {
     if let Err(error) = Tracefs::find(&System::new()) {

@@ -1,6 +1,7 @@
-//! Compares the attrs of event strings with those of the perf tool, which were recorded once.
+//! Compares the attrs of event strings with recorded attrs of the perf tool.
 //!
-//! The machines are directories with the files of sysfs and tracefs, so the test needs no perf events.
+//! The machines are directories with the files of sysfs and tracefs, so the test needs no perf
+//! events.
 
 mod differences;
 mod fields;
@@ -16,7 +17,8 @@ use perf_session::{EventGroup, NamedEvent, System};
 
 const ORACLE: &str = include_str!("../data/event_strings/perf-6.1.187.txt");
 
-/// The attrs of one string, sorted: the perf tool lists PMUs and tracepoints in the order of the directory.
+/// The attrs of one string, sorted: the perf tool lists PMUs and tracepoints in the order of the
+/// directory.
 type Attrs = Vec<Fields>;
 
 /// Returns the machine, the string, and the attrs that the perf tool made, or its error.

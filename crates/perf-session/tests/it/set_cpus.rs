@@ -187,7 +187,7 @@ fn cgroup_is_counted_on_each_cpu() {
     let options = EventSetOptions::new().event(switches()).target(EventSetTarget::cgroup(dir)).ring_pages(8);
     let mut set = match options.open() {
         Ok(set) => set,
-        // The controller may be that of a version 1 hierarchy.
+        // The controller may be in a version 1 hierarchy.
         Err(error) => return eprintln!("skipped: {error}"),
     };
     set.enable().unwrap();

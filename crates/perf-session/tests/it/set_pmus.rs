@@ -1,4 +1,5 @@
-//! Events of several PMUs and of PMUs for CPUs only, by software events that are restricted to CPUs.
+//! Events of several PMUs and of PMUs for CPUs only, by software events that are restricted to
+//! CPUs.
 
 use std::process::Command;
 
@@ -13,7 +14,8 @@ fn online() -> CpuList {
     CpuList::online(&System::new()).unwrap()
 }
 
-/// Returns the clock of the first CPU and that of the others, as of a machine with two kinds of cores.
+/// Returns one clock for the first CPU and one for the others, like a machine with two kinds of
+/// cores.
 fn hybrid() -> Option<NamedEvent> {
     let mut cpus = online().iter().collect::<Vec<_>>().into_iter();
     let first: CpuList = cpus.by_ref().take(1).collect();

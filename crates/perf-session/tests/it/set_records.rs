@@ -99,7 +99,7 @@ fn samples_are_decoded_while_another_set_samples_the_same_event() {
 
 #[test]
 fn sample_with_a_foreign_id_is_of_the_only_event_that_may_have_it() {
-    // Of another layout, so that the records of a ring have none in common.
+    // With another layout, so that the records of a ring differ.
     let clock = software(Software::CPU_CLOCK)
         .map_attr(|attr| attr.with_period(1_000_000).with_sample_type(SampleType::TID | SampleType::PERIOD));
     let options = || EventSetOptions::new().events([clock.clone(), switches()]).ring_pages(512);
@@ -183,7 +183,7 @@ fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
             assert_eq!(record.index(), Some(0), "only the leader samples");
             faults.extend(sample.read().and_then(|values| values.iter().nth(1)).map(|entry| entry.value));
         }
-        // Where the kernel permits few samples a second.
+        // On kernels that permit few samples a second.
         Record::Throttle(_) | Record::Unthrottle(_) => {}
         other => panic!("{other}"),
     })
@@ -198,7 +198,7 @@ fn rings_are_read_each_by_itself_with_the_ledger() {
     let events = [switches(), sideband(AttrFlags::TASK)];
     let Some(mut set) = open_or_skip(EventSetOptions::new().events(events).ring_pages(1)) else { return };
     set.enable().unwrap();
-    // Each record has 16 bytes at least. The records are those of all threads, also of the other tests.
+    // Each record has at least 16 bytes. The records are of all threads, including other tests.
     switch(perf_session::ring::sys::page_size() as u64 / 4);
     set.disable().unwrap();
     let mut table = set.layouts().unwrap();
@@ -209,7 +209,7 @@ fn rings_are_read_each_by_itself_with_the_ledger() {
     for (key, batch) in rings.ready() {
         for record in batch.unwrap().records() {
             let record = record.unwrap();
-            // The id may be that of a foreign event.
+            // The id may belong to a foreign event.
             if let Ok(layout) = layouts.find(record) {
                 ledger.note_record(*key, record, layout, None);
             }

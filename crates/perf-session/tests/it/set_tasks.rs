@@ -236,7 +236,8 @@ fn wait_ends_for_an_event_below_the_watermark() {
     assert_eq!(set.wait(Some(Duration::from_millis(600))).unwrap(), WaitResult::TimedOut);
 }
 
-/// Starts a thread that makes context switches each time it is asked to. Returns its id, and the asking.
+/// Starts a thread that makes context switches on request. Returns its id, and the function that
+/// requests them.
 fn switcher() -> (u32, impl Fn(u64)) {
     let (ask, asked) = channel::<u64>();
     let (answer, answered) = channel();
@@ -314,7 +315,8 @@ fn event_that_is_added_writes_into_the_rings_of_the_others() {
                 samples += 1;
             }
             Ok(_) => {}
-            // The kernel writes the id of another program's event into some samples of software events.
+            // The kernel writes the id of another program's event into some samples of software
+            // events.
             Err(Error::UnknownId { .. }) => foreign += 1,
             Err(error) => panic!("{error}"),
         })
@@ -366,8 +368,8 @@ fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
     let format = Tracefs::find(&system).unwrap().tracepoint("sched", "sched_waking").unwrap();
     let format = format.format().unwrap();
     let woken = format.integer("pid").unwrap();
-    // It waits for a line, and starts a process that waits for another one. This test wakes both: what happens on an idle CPU is
-    // not traced once that CPU was offline, seen on Linux 6.18.
+    // It waits for a line, and starts a process that waits for another one. This test wakes both:
+    // what happens on an idle CPU is not traced once that CPU was offline, seen on Linux 6.18.
     let mut command = Command::new("sh");
     command.args(["-c", "read line; sh -c 'echo $$; read line'; true"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -408,7 +410,7 @@ fn system_wide_event_of_a_set_of_tasks_has_their_wakeups_and_ends_with_them() {
     set.flush_sorted(&mut note).unwrap();
     assert_eq!(end, WaitResult::HungUp);
     child.wait().unwrap();
-    // The process and the one that it started later.
+    // The process and its later child.
     assert!(
         found.contains(&child.id()) && found.contains(&started),
         "{started} and {}: {found:?}",

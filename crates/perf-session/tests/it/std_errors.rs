@@ -1,4 +1,4 @@
-//! Errors as those of std: `?` into `io::Error`, and the fields in `Debug`.
+//! Conversions of errors into std's: `?` into `io::Error`, and the fields in `Debug`.
 
 use std::error::Error;
 use std::fmt::{Debug, Display};

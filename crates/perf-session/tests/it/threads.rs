@@ -27,7 +27,8 @@ fn renames() -> Option<EventSpec> {
 }
 
 /// The child: threads that wait, and for the role `churn` others that start and exit, for the role
-/// `growing` others that start and wait, until it reads a line. Then each waiting thread renames itself.
+/// `growing` others that start and wait, until it reads a line. Then each waiting thread renames
+/// itself.
 fn run_child(role: &str) {
     let later = if role == "growing" { LATER } else { 0 };
     let (ready, go) = (Arc::new(Barrier::new(STEADY + 1)), Arc::new(Barrier::new(STEADY + later + 1)));

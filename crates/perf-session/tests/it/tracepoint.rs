@@ -35,7 +35,8 @@ fn every_tracepoint_of_this_machine_is_understood() {
     assert!(understood > 0);
 }
 
-/// Formats with more than expressions: blocks of statements, functions of the kernel, members of structs.
+/// Formats with more than expressions: blocks of statements, functions of the kernel, members of
+/// structs.
 #[test]
 fn print_formats_of_this_machine_are_understood() {
     let Some(tracefs) = tracefs() else { return };
@@ -88,7 +89,7 @@ fn payload_is_read_by_the_names_of_its_fields() {
     for record in ring.batch().unwrap().records() {
         let Record::Sample(sample) = record.unwrap().decode(&layout).unwrap() else { continue };
         let payload = sample.raw().unwrap();
-        // Of the initial pid namespace, so it may differ from that of the caller.
+        // In the initial pid namespace, so it may differ from the caller's.
         assert!(pid.read_i64(payload).is_some_and(|pid| pid > 0));
         found.push(String::from_utf8(name.read(payload).unwrap().to_owned()).unwrap());
     }

@@ -1,5 +1,5 @@
-//! A sampler that a program embeds: one trait for the events of the whole process, in a set, and for those of
-//! single threads, in separate rings with a ledger.
+//! A sampler embedded in a program: one trait for the events of the whole process, in a set, and
+//! for events of single threads, in separate rings with a ledger.
 
 use std::io;
 use std::sync::Arc;

@@ -56,8 +56,8 @@ pub(crate) fn assert_explains(explanation: &Diagnosis, cause: Cause, words: &[&s
     }
 }
 
-/// Runs `test` as `nobody` on a new thread. Skips it unless root runs the tests, because other users may
-/// have capabilities.
+/// Runs `test` as `nobody` on a new thread. Skips it unless root runs the tests, because other
+/// users may have capabilities.
 #[track_caller]
 pub(crate) fn as_nobody(test: impl FnOnce() + Send) {
     if !geteuid().is_root() {
@@ -69,7 +69,7 @@ pub(crate) fn as_nobody(test: impl FnOnce() + Send) {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let nobody = Uid::from_raw(NOBODY);
-            // By the system call, which changes this thread alone, unlike the C library's function.
+            // Make the system call directly, because the C library's function changes all threads.
             match set_thread_res_uid(nobody, nobody, nobody) {
                 Ok(()) => test(),
                 Err(error) => skip(format_args!("becoming nobody: {error}")),

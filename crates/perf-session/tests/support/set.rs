@@ -12,8 +12,8 @@ use super::{skip, skip_in_any_case};
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
 
-/// Opens the set. If it is not permitted, or this machine does not have an event, prints the reason and
-/// returns `None`.
+/// Opens the set. If it is not permitted, or this machine does not have an event, prints the reason
+/// and returns `None`.
 ///
 /// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test.
 #[track_caller]

@@ -1,3 +1,5 @@
+//! Names of cache events.
+
 use perf_ring::{Cache, CacheEvent, CacheOp, CacheResult};
 
 /// The names of a cache, the printed one first.
@@ -24,8 +26,8 @@ const RESULTS: [(CacheResult, &[&str]); 2] = [
     (CacheResult::MISS, &["misses", "miss"]),
 ];
 
-/// Returns the perf tool's name of a cache event: `L1-dcache-loads`, `dTLB-store-misses`. `None` if one
-/// of its three numbers has no name.
+/// Returns the perf tool's name of a cache event: `L1-dcache-loads`, `dTLB-store-misses`. `None` if
+/// one of its three numbers has no name.
 ///
 /// ```
 /// use perf_session::catalog;
@@ -45,11 +47,11 @@ pub fn cache_name(event: CacheEvent) -> Option<String> {
     }
 }
 
-/// Returns the cache event with this name: a cache, then at most one operation and one outcome in any
-/// order. Without an operation it counts reads, without an outcome all accesses.
+/// Returns the cache event with this name: a cache, then at most one operation and one outcome in
+/// any order. Without an operation it counts reads, without an outcome all accesses.
 ///
-/// Every combination has a name, also those that no CPU has, such as stores to a TLB for instructions.
-/// Letters of either case are equal, except in the name of the cache.
+/// Every combination has a name, also those that no CPU has, such as stores to a TLB for
+/// instructions. Letters of either case are equal, except in the name of the cache.
 pub fn cache_of(name: &str) -> Option<CacheEvent> {
     let (cache, mut rest) = prefix(&CACHES, name)?;
     let (mut op, mut result) = (None, None);
@@ -66,8 +68,8 @@ pub fn cache_of(name: &str) -> Option<CacheEvent> {
     Some(CacheEvent { cache, op: op.unwrap_or(CacheOp::READ), result: result.unwrap_or(CacheResult::ACCESS) })
 }
 
-/// Returns `true` if the kernel has the operation for the cache: no cache for instructions is written,
-/// and branches and the TLB for instructions are only read.
+/// Returns `true` if the kernel has the operation for the cache: no cache for instructions is
+/// written, and branches and the TLB for instructions are only read.
 pub(in crate::names) fn is_possible(event: CacheEvent) -> bool {
     match event.cache {
         Cache::L1I => event.op != CacheOp::WRITE,
@@ -88,8 +90,8 @@ fn names_of<T: Copy + PartialEq>(
     table.iter().find(|(value, _)| *value == wanted).map(|(_, names)| *names)
 }
 
-/// Returns the value whose name the text starts with, and the text after it, which is empty or starts
-/// with a hyphen.
+/// Returns the value whose name the text starts with, and the text after it, which is empty or
+/// starts with a hyphen.
 fn prefix<'a, T: Copy>(table: &[(T, &[&str])], text: &'a str) -> Option<(T, &'a str)> {
     let pairs = table.iter().flat_map(|(value, names)| names.iter().map(move |name| (*value, *name)));
     pairs

@@ -1,3 +1,5 @@
+//! Generic events of all machines, with their names.
+
 use perf_ring::{Attr, Hardware, Software};
 
 /// A generic event and the names that the perf tool has for it.
@@ -22,7 +24,7 @@ impl<T: Copy> Named<T> {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Returns all names, first the one that is printed, then the aliases.
+    /// Returns all names: the printed name, then the aliases.
     pub const fn names(&self) -> &'static [&'static str] {
         self.names
     }
@@ -58,8 +60,8 @@ pub const SOFTWARE: &[Named<Software>] = &[
     Named::new(Software::CGROUP_SWITCHES, &["cgroup-switches"]),
 ];
 
-/// Returns the generic event with this name or alias, without modifiers: a hardware, software or cache
-/// event.
+/// Returns the generic event with this name or alias, without modifiers: a hardware, software or
+/// cache event.
 ///
 /// ```
 /// use perf_session::catalog;

@@ -1,15 +1,19 @@
+//! The event string of an attr.
+
 use perf_ring::abi::HW_EVENT_MASK;
 use perf_ring::{Attr, AttrFlags, BreakpointType, CacheEvent, EventType};
 
 use super::{HARDWARE, SOFTWARE, cache_name};
 use crate::names::expression::{Modifiers, Source};
 
-/// Returns the event string of an attr, as the perf tool writes it: `cycles:u`, `L1-dcache-load-misses`,
-/// `r1a2`, `mem:0x1000/4:rw`. An event without a name is `TYPE:CONFIG`, with its further words as terms:
-/// `9:0x2/config1=0x3/`. So are tracepoints and the events of a PMU, whose names are in files.
+/// Returns the event string of an attr, as the perf tool writes it: `cycles:u`,
+/// `L1-dcache-load-misses`, `r1a2`, `mem:0x1000/4:rw`. An event without a name is `TYPE:CONFIG`,
+/// with its further words as terms: `9:0x2/config1=0x3/`. So are tracepoints and the events of a
+/// PMU, whose names are in files.
 ///
-/// [`parse`](crate::parse) makes an attr with the same event, exclusions and precision of the text, except that
-/// the text does not say whether guests are excluded, which is the default of event strings and not of attrs.
+/// [`parse`](crate::parse) makes an attr with the same event, exclusions and precision of the text,
+/// except that the text does not say whether guests are excluded, which is the default of event
+/// strings and not of attrs.
 ///
 /// ```
 /// use perf_session::catalog;

@@ -1,3 +1,5 @@
+//! The syntax tree of event strings.
+
 use std::fmt::{self, Display, Formatter, Write};
 
 use perf_ring::BreakpointType;
@@ -10,14 +12,15 @@ use super::parse::{ACCESSES, KINDS, TRACEPOINT, is_taken, is_value};
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset of the byte after the last one.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
-/// A part of an event string with its place. Two are equal if the parts are, wherever they were written.
+/// A part of an event string with its place. Two are equal if the parts are, wherever they were
+/// written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spanned<T> {
-    /// The part.
+    /// The parsed part.
     pub node: T,
     /// Its bytes in the string.
     pub span: Span,
@@ -55,7 +58,7 @@ pub struct Group {
     pub name: Option<Spanned<String>>,
     /// `true` if there are braces.
     pub is_braced: bool,
-    /// Events; one if there are no braces.
+    /// One event without braces, several with.
     pub events: Vec<Event>,
     /// Modifiers after the closing brace, which apply to each event.
     pub modifiers: Spanned<Modifiers>,
@@ -66,7 +69,7 @@ pub struct Group {
 pub struct Event {
     /// The source of the counts, before terms and modifiers.
     pub source: Spanned<Source>,
-    /// Terms between slashes, `None` if there are no slashes.
+    /// Terms between slashes, `None` without slashes.
     pub terms: Option<Vec<Term>>,
     /// Modifiers.
     pub modifiers: Spanned<Modifiers>,
@@ -83,7 +86,8 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// A hardware, software or cache event, an event of a PMU, or, before terms, a PMU: `cycles`, `cpu`.
+    /// A hardware, software or cache event, an event of a PMU, or, before terms, a PMU: `cycles`,
+    /// `cpu`.
     Name(String),
     /// `r1a2`: the code of an event of the CPU's PMU.
     Raw(u64),
@@ -101,7 +105,8 @@ pub enum Source {
         /// Name in the category.
         name: String,
     },
-    /// `uprobe:/bin/bash:readline`, `kretprobe:do_sys_openat2`: an instruction of a program or of the kernel.
+    /// `uprobe:/bin/bash:readline`, `kretprobe:do_sys_openat2`: an instruction of a program or of
+    /// the kernel.
     Probe {
         /// Path of the program or library, `None` for the kernel.
         file: Option<Spanned<String>>,
@@ -109,7 +114,7 @@ pub enum Source {
         function: Spanned<String>,
         /// Bytes from there to the instruction.
         offset: u64,
-        /// `true` for the returns of the function in place of its entries.
+        /// `true` to count returns of the function instead of entries.
         is_return: bool,
     },
     /// `mem:0x1000/4:rw`.

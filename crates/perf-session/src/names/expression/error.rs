@@ -1,3 +1,5 @@
+//! Errors in event strings, with a caret below the place.
+
 use std::fmt::{self, Display, Formatter};
 
 use super::Span;
@@ -6,7 +8,7 @@ use crate::system::FileError;
 
 /// An event string that is malformed, or that names something that this machine does not have.
 ///
-/// [`Display`] prints what is wrong, the nearest names, the string, and below it a line with a caret
+/// [`Display`] prints the reason, the nearest names, the string, and below it a line with a caret
 /// under the character:
 ///
 /// ```text
@@ -30,9 +32,9 @@ struct Details {
 pub(in crate::names) enum Problem {
     /// Another text was expected.
     Expected(&'static str),
-    /// There is no such event, PMU, term or tracepoint. The first text is the kind of the name.
+    /// The event, PMU, term or tracepoint does not exist. The text is the kind of the name.
     Unknown(&'static str),
-    /// There is no such name among these few, which are listed. `kind` is the kind of the name.
+    /// The name is not among these few, which are listed. `kind` is the kind of the name.
     NotAmong { kind: &'static str, has: String },
     /// The text is understood, but cannot be an event, for this reason.
     Invalid(String),
@@ -65,7 +67,7 @@ impl ParseError {
         self.0.span.start
     }
 
-    /// Returns what was expected at the offset, `None` if the grammar is not what is wrong.
+    /// Returns what was expected at the offset, `None` if the string is grammatical.
     pub fn expected(&self) -> Option<&'static str> {
         match self.0.problem {
             Problem::Expected(expected) => Some(expected),

@@ -1,3 +1,5 @@
+//! The letters after the colon of an event.
+
 use std::fmt;
 
 use perf_ring::{AttrFlags, Skid};
@@ -31,8 +33,8 @@ const LETTERS: &str = "ukhGHIPSDWe";
 const EXPECTED: &str = "modifiers: each of u k h G H I P S D W e at most once, p at most three times";
 
 impl Modifiers {
-    /// Returns these letters as modifiers. `None` if there is another letter, one that is repeated, or
-    /// more than three `p`.
+    /// Returns these letters as modifiers. `None` if there is another letter, one that is repeated,
+    /// or more than three `p`.
     pub fn new(text: &str) -> Option<Self> {
         text.chars().try_fold(Self::default(), Self::with)
     }
@@ -72,7 +74,7 @@ impl Modifiers {
         Self { letters, ..self }
     }
 
-    /// Returns `true` if there is no letter.
+    /// Returns `true` without letters.
     pub const fn is_empty(self) -> bool {
         self.letters == 0 && self.precise == 0
     }
@@ -103,7 +105,7 @@ impl fmt::Display for Modifiers {
     }
 }
 
-/// The letters of what is counted, with the flag that excludes it.
+/// The letters of the privilege levels to count, with the flags that exclude them.
 const PRIVILEGES: [(char, AttrFlags); 3] =
     [('u', AttrFlags::EXCLUDE_USER), ('k', AttrFlags::EXCLUDE_KERNEL), ('h', AttrFlags::EXCLUDE_HV)];
 
@@ -115,11 +117,11 @@ const SETTERS: [(char, AttrFlags); 3] =
 
 /// # Flags of the attr
 impl Modifiers {
-    /// Returns the flags that the letters set, with the skid of `p` and `P`. [`parse`](crate::parse) adds
-    /// `EXCLUDE_GUEST` where no letter selects a machine.
+    /// Returns the flags that the letters set, with the skid of `p` and `P`.
+    /// [`parse`](crate::parse) adds `EXCLUDE_GUEST` where no letter selects a machine.
     ///
-    /// `P` requests zero skid. A PMU that has more skid fails with `EOPNOTSUPP`, the caller then lowers
-    /// the level.
+    /// `P` requests zero skid. A PMU that has more skid fails with `EOPNOTSUPP`, the caller then
+    /// lowers the level.
     pub fn flags(self) -> AttrFlags {
         let excluded = |counted: &[(char, AttrFlags)]| {
             let excluded = counted.iter().filter(|(letter, _)| !self.has(*letter));
@@ -134,8 +136,9 @@ impl Modifiers {
         (excluded(&PRIVILEGES) | excluded(&MACHINES) | set).with_precise_ip(skid.unwrap_or_default())
     }
 
-    /// Returns `true` if these modifiers, of an event and its group together, exclude guests although none of
-    /// them selects a machine. `own` are the event's modifiers without the group's.
+    /// Returns `true` if these modifiers, of an event and its group together, exclude guests
+    /// although none of them selects a machine. `own` are the event's modifiers without the
+    /// group's.
     ///
     /// perf 6.1 has the same default of an event without modifiers, and of `u` and `p`.
     pub(in crate::names) fn excludes_guests(self, own: Self) -> bool {

@@ -1,4 +1,5 @@
-//! The parser: from the list to its groups, events, sources and terms, and last the cursor that they share.
+//! The parser: from the list to its groups, events, sources and terms, and last the cursor that
+//! they share.
 
 use std::str::FromStr;
 
@@ -97,7 +98,8 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         let name = cursor.expect_while(is_name, "the name of a tracepoint")?;
         return Ok(Source::Tracepoint { category: category.node.to_owned(), name: name.node.to_owned() });
     }
-    // `a:b` is `TYPE:CONFIG`, a name with modifiers or a tracepoint, so both words are looked at before one is consumed.
+    // `a:b` is `TYPE:CONFIG`, a name with modifiers or a tracepoint, so both words are looked at
+    // before one is consumed.
     let first = cursor.expect_while(is_name, "an event")?;
     let mut ahead = cursor.clone();
     let second = if ahead.take(":") { ahead.take_while(is_name) } else { Spanned::default() };
@@ -107,8 +109,9 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         return Ok(source);
     }
     let is_generic = catalog::attr_of(first.node).is_some();
-    // `sched:pp` could be both. Like the perf tool, it is an event with modifiers; `tracepoint:` says otherwise. After a
-    // generic event no tracepoint follows, so that wrong modifiers are named as such.
+    // `sched:pp` could be both. Like the perf tool, it is an event with modifiers; `tracepoint:`
+    // says otherwise. After a generic event no tracepoint follows, so that wrong modifiers are
+    // named as such.
     if !second.node.is_empty() && !Modifiers::is_spelled(second.node) && !is_generic {
         *cursor = ahead;
         return Ok(Source::Tracepoint { category: first.node.to_owned(), name: second.node.to_owned() });
@@ -159,7 +162,8 @@ const FILE: &str = "the absolute path of a program or library";
 const PLACE: &str = "a function, or a number of bytes from the start of the file";
 const FUNCTION: &str = "a function or an address of the kernel";
 
-/// Returns `true` for the characters of a path. A space is one, so that all paths without these can be written.
+/// Returns `true` for the characters of a path. A space is one, so that all paths without these can
+/// be written.
 fn is_path(c: char) -> bool {
     !c.is_control() && !matches!(c, ':' | ',' | '{' | '}')
 }
@@ -169,8 +173,8 @@ fn is_function(c: char) -> bool {
     is_path(c) && !c.is_whitespace() && !matches!(c, '/' | '+' | '%')
 }
 
-/// Parses a probe: its kind, the file for one of a program, the function with an offset, and `%return`. `None` for
-/// any other event.
+/// Parses a probe: its kind, the file for one of a program, the function with an offset, and
+/// `%return`. `None` for any other event.
 fn probe(cursor: &mut Cursor<'_>) -> Result<Option<Source>, ParseError> {
     let Some((_, is_kernel, is_return)) = KINDS.into_iter().find(|(prefix, ..)| cursor.take(prefix)) else {
         return Ok(None);
@@ -195,7 +199,8 @@ fn file(cursor: &mut Cursor<'_>) -> Result<Spanned<String>, ParseError> {
     Ok(Spanned { node: path.node.to_owned(), span: path.span })
 }
 
-/// Returns `true` if a tracepoint is written with [`TRACEPOINT`], because `category:name` is something else.
+/// Returns `true` if a tracepoint is written with [`TRACEPOINT`], because `category:name` is
+/// something else.
 pub(super) fn is_taken(category: &str, name: &str) -> bool {
     let is = |prefix: &str| prefix.strip_suffix(':') == Some(category);
     let is_prefix = is(TRACEPOINT) || is(BREAKPOINT) || KINDS.iter().any(|(prefix, ..)| is(prefix));
@@ -382,7 +387,7 @@ impl<'a> Cursor<'a> {
         self.error_at(Span { start: self.offset, end }, expected)
     }
 
-    /// Returns the error that something else was expected in place of `span`.
+    /// Returns the error that `expected` should be in place of `span`.
     pub(super) fn error_at(&self, span: Span, expected: &'static str) -> ParseError {
         ParseError::new(self.text, span, Problem::Expected(expected))
     }

@@ -1,3 +1,5 @@
+//! Event strings and the errors in them.
+
 use perf_ring::BreakpointType;
 use proptest::collection::vec;
 use proptest::option;
@@ -224,7 +226,8 @@ proptest! {
     }
 }
 
-/// Asserts the message without its first line's end, and that the caret is under the same character.
+/// Asserts the message without its first line's end, and that the caret is under the same
+/// character.
 #[track_caller]
 fn fails(text: &str, offset: usize, message: &str) {
     let error = text.parse::<Expression>().expect_err(text);

@@ -1,3 +1,5 @@
+//! Attrs from the terms of a PMU.
+
 use perf_ring::Attr;
 
 use super::format::WORDS;
@@ -8,17 +10,17 @@ use crate::system::FileError;
 
 /// # Describing an event
 impl Pmu {
-    /// Returns the event of these terms: each the name of a predefined event, a term of the PMU
-    /// (a name alone is 1), `config` to `config4` for a whole word, `r1a2` for a hexadecimal `config`, or
-    /// `name`, `period`, `freq` and the like.
+    /// Returns the event of these terms: each the name of a predefined event, a term of the PMU (a
+    /// name alone is 1), `config` to `config4` for a whole word, `r1a2` for a hexadecimal `config`,
+    /// or `name`, `period`, `freq` and the like.
     ///
-    /// Like the perf tool, it sets whole words first and adds the bits of all other terms to them: a term next to a
-    /// predefined event can set further bits and clears none.
+    /// Like the perf tool, it sets whole words first and adds the bits of all other terms to them:
+    /// a term next to a predefined event can set further bits and clears none.
     ///
     /// # Errors
     ///
-    /// [`PmuError::Term`] with the index of the wrong term, and [`PmuError::File`] if a file of the PMU cannot be read or
-    /// is malformed.
+    /// [`PmuError::Term`] with the index of the wrong term, and [`PmuError::File`] if a file of the
+    /// PMU cannot be read or is malformed.
     pub fn event_spec(&self, terms: &[PmuTerm<'_>]) -> Result<EventSpec, PmuError> {
         let attr = Attr::new(self.kind, 0);
         let mut builder =
@@ -38,8 +40,8 @@ impl Pmu {
 /// The parts of an event while its terms are applied.
 struct Builder<'p> {
     pmu: &'p Pmu,
-    /// Bits to add to `config` to `config4`. They are kept apart from the attr, in which a whole word replaces what it
-    /// had, so that the order of the terms does not matter.
+    /// Bits to add to `config` to `config4`. They are kept apart from the attr, in which a whole
+    /// word replaces what it had, so that the order of the terms does not matter.
     bits: [u64; WORDS],
     general: General,
     /// The predefined event; there may be one. It has the scale and the unit of the result.
@@ -71,8 +73,8 @@ impl Builder<'_> {
                 return Ok(());
             }
         }
-        // A term of the PMU wins over its event of the same name. Only then is `r1a2` a number, because a PMU may have a
-        // term or an event of this name.
+        // A term of the PMU wins over its event of the same name. Only then is `r1a2` a number,
+        // because a PMU may have a term or an event of this name.
         if self.add_simple(term)?
             || matches!(term.value, None | Some("1")) && self.add_named(term.name, all)?
         {
@@ -108,7 +110,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Applies the predefined event of this name. Returns `false` if there is no such event.
+    /// Applies the predefined event of this name. Returns `false` if the PMU lacks it.
     fn add_named(&mut self, name: &str, all: &[PmuTerm<'_>]) -> Result<bool, Problem> {
         let Some(event) = self.pmu.event(name)? else {
             return Ok(false);
@@ -117,7 +119,8 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// Applies the terms of a predefined event. Those with the value `?` are parameters, which `all` gives.
+    /// Applies the terms of a predefined event. Those with the value `?` are parameters, which
+    /// `all` gives.
     fn add_event(&mut self, event: PmuEvent, all: &[PmuTerm<'_>]) -> Result<(), Problem> {
         if let Some(first) = &self.event {
             return Err(TermProblem::SecondEvent { first: first.name().to_owned() }.into());

@@ -1,3 +1,5 @@
+//! Why an event of a PMU cannot be described.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -71,7 +73,7 @@ pub struct TermError {
 pub enum TermProblem {
     /// The PMU has neither a term nor an event of this name.
     Unknown {
-        /// The terms of the PMU, and those of every event.
+        /// The terms of the PMU, and the terms that every event has.
         terms: Vec<String>,
         /// The events of the PMU.
         events: Vec<String>,

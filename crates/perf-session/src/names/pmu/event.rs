@@ -1,3 +1,5 @@
+//! Predefined events of a PMU, from its directory `events/`.
+
 use super::{Pmu, PmuTerm};
 use crate::system::{FileError, System};
 
@@ -60,7 +62,8 @@ impl Pmu {
         Ok(names)
     }
 
-    /// Returns the predefined event of this name, in any case, or `None` if the PMU has no such event.
+    /// Returns the predefined event of this name, in any case, or `None` if the PMU has no such
+    /// event.
     ///
     /// # Errors
     ///

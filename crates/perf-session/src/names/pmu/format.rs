@@ -1,3 +1,5 @@
+//! The bits of an attr that a term sets, from the directory `format/`.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -5,7 +7,8 @@ use perf_ring::Attr;
 
 /// The bits of an attr that hold the value of a term: the content of a file in `format/`.
 ///
-/// The lowest bit of the value is in the lowest of the bits, whatever the order of the ranges in the file.
+/// The lowest bit of the value is in the lowest of the bits, whatever the order of the ranges in
+/// the file.
 ///
 /// ```
 /// use perf_session::ConfigField;
@@ -53,7 +56,8 @@ impl ConfigField {
             return None;
         }
         let places = self.places().enumerate();
-        // The field may be in several ranges of the word: bit n of the value goes to the n-th bit of the mask.
+        // The field may be in several ranges of the word: bit n of the value goes to the n-th bit
+        // of the mask.
         Some(places.filter(|(bit, _)| value >> bit & 1 == 1).fold(0, |word, (_, place)| word | place))
     }
 
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!(event.mask(), 0xf_0000_00ff);
         assert_eq!(event.insert(0xabc), Some(0xa_0000_00bc));
         assert_eq!(event.extract(0xfff1_ffff_ff12), 0x112);
-        // As a set: the order of the ranges does not matter, nor do repetitions.
+        // Compared as a set: the order and repetitions of ranges do not matter.
         assert_eq!(field("config:32-35,0-7,3"), event);
     }
 

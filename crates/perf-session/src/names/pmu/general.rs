@@ -26,7 +26,8 @@ pub(in crate::names) const NAMES: [&str; 19] = [
     "time",
 ];
 
-/// An attr with the terms that say how the event is counted and sampled, and the name that they give it.
+/// An attr with the terms that say how the event is counted and sampled, and the name that they
+/// give it.
 #[derive(Clone, Debug)]
 pub(in crate::names) struct General {
     pub(in crate::names) attr: Attr,
@@ -34,7 +35,8 @@ pub(in crate::names) struct General {
 }
 
 impl General {
-    /// Applies a term. Returns `false` if it is not a general one, or the expected value if it has another.
+    /// Applies a term. Returns `false` if it is not a general one, or the expected value if it has
+    /// another.
     pub(in crate::names) fn apply(&mut self, name: &str, value: Option<&str>) -> Result<bool, &'static str> {
         let number = || value.map_or(Some(1), number).ok_or(NUMBER);
         let at_most = |max: u64, expected| {
@@ -129,14 +131,16 @@ const BRANCHES: [(&str, BranchSampleType); 17] = [
     ("priv", BranchSampleType::PRIV_SAVE),
 ];
 
-/// Returns the attr with callchains of this kind: of frame pointers (`fp`), with registers and the user
-/// stack (`dwarf`), of the last branch records (`lbr`), or none (`no`). `None` for another kind.
+/// Returns the attr with callchains of this kind: of frame pointers (`fp`), with registers and the
+/// user stack (`dwarf`), of the last branch records (`lbr`), or none (`no`). `None` for another
+/// kind.
 pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
     let sampled = attr.with_sample_type(SampleType::CALLCHAIN);
     let attr = match kind {
         "fp" => sampled,
         "dwarf" => {
-            // The unwinder gets the user's part from registers and stack. The kernel's own, by frame pointers, would double it.
+            // The unwinder gets the user's part from registers and stack. The kernel's own, by
+            // frame pointers, would double it.
             let stack = StackSize::new(attr.sample_stack_user).unwrap_or(StackSize::DEFAULT);
             sampled
                 .replace_regs_user(Architecture::NATIVE.registers())
@@ -144,7 +148,8 @@ pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
         }
         "lbr" => {
-            // Only the addresses make a callchain, so the kernel need not store what else it knows of branches.
+            // Only the addresses make a callchain, so the kernel need not store what else it knows
+            // of branches.
             let details =
                 BranchSampleType::NO_FLAGS | BranchSampleType::NO_CYCLES | BranchSampleType::HW_INDEX;
             sampled
@@ -163,8 +168,8 @@ pub(super) fn with_stack_size(attr: Attr, bytes: u64) -> Option<Attr> {
     Some(attr.with(|attr| attr.sample_stack_user = stack.bytes()))
 }
 
-/// Returns the attr with the branches of these names, which are separated by commas. `None` for an unknown
-/// name.
+/// Returns the attr with the branches of these names, which are separated by commas. `None` for an
+/// unknown name.
 pub(super) fn with_branches(attr: Attr, names: &str) -> Option<Attr> {
     let find = |name: &str| BRANCHES.iter().find(|(known, _)| *known == name).map(|(_, bit)| *bit);
     let branches =

@@ -42,7 +42,8 @@ pub(in crate::names) use general::{General, NAMES as GENERAL_TERMS, number};
 ///
 /// # References
 ///
-/// - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "dynamic PMU"
+/// - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "dynamic
+///   PMU"
 /// - `Documentation/ABI/testing/sysfs-bus-event_source-devices-*` of the kernel
 #[derive(Clone, Debug)]
 pub struct Pmu {
@@ -61,9 +62,11 @@ impl Pmu {
         let kind = EventType(system.number(file("type"), "the number of the PMU")?);
         let served = System::optional(system.cpu_list(&file("cpus")))?;
         let mask = System::optional(system.cpu_list(&file("cpumask")))?;
-        // A machine with one kind of cores has one PMU for them, which needs no file `cpus` and is known by its name.
+        // A machine with one kind of cores has one PMU for them, which needs no file `cpus` and is
+        // known by its name.
         let is_core = served.is_some() || ["cpu", "cpum_cf"].contains(&name);
-        // The driver of Arm SPE lists the CPUs that it serves in `cpumask`, and opens events of tasks.
+        // The driver of Arm SPE lists the CPUs that it serves in `cpumask`, and opens events of
+        // tasks.
         let is_cpu_only = served.is_none() && mask.is_some() && !name.starts_with("arm_spe");
         let cpus = served.or(mask);
         Ok(Self { system: system.clone(), name: name.into(), kind, cpus, is_core, is_cpu_only })
@@ -74,11 +77,11 @@ impl Pmu {
         &self.name
     }
 
-    /// Returns the name without the number of the instance: `uncore_imc` for `uncore_imc_0`. Instances of
-    /// one unit have the same events.
+    /// Returns the name without the number of the instance: `uncore_imc` for `uncore_imc_0`.
+    /// Instances of one unit have the same events.
     ///
-    /// The number is decimal, or hexadecimal of more than two digits except on a core PMU, whose name may
-    /// end like one: `armv8_cortex_a53`.
+    /// The number is decimal, or hexadecimal of more than two digits except on a core PMU, whose
+    /// name may end like one: `armv8_cortex_a53`.
     pub fn unit_name(&self) -> &str {
         unit::split(&self.name, !self.is_core).0
     }
@@ -88,7 +91,8 @@ impl Pmu {
         self.kind
     }
 
-    /// Returns the CPUs on which an event is to be opened, from the file `cpus` or `cpumask`; `None` for all.
+    /// Returns the CPUs on which to open an event, from the file `cpus` or `cpumask`; `None` for
+    /// all.
     pub fn cpus(&self) -> Option<&CpuList> {
         self.cpus.as_ref()
     }
@@ -100,7 +104,8 @@ impl Pmu {
         self.is_core
     }
 
-    /// Returns `true` if its events can be opened for CPUs only, not for a task: it has a file `cpumask`.
+    /// Returns `true` if its events can only be opened for CPUs, not for a task: it has a file
+    /// `cpumask`.
     ///
     /// `arm_spe_0` has one and takes tasks.
     pub fn is_cpu_only(&self) -> bool {
@@ -116,7 +121,8 @@ impl Pmu {
         Ok(System::optional(self.system.list(self.path(directory)))?.unwrap_or_default())
     }
 
-    /// Returns the content of one of its files without whitespace at the end, `None` if it is missing.
+    /// Returns the content of one of its files without whitespace at the end, `None` if it is
+    /// missing.
     fn text(&self, file: &str) -> Result<Option<String>, FileError> {
         let text = System::optional(self.system.read(self.path(file)))?;
         Ok(text.map(|text| text.trim_ascii_end().to_owned()))
@@ -144,7 +150,8 @@ impl Pmu {
         system.list(PMUS)
     }
 
-    /// Returns the numbers and names of all PMUs, by number, without those whose number cannot be read.
+    /// Returns the numbers and names of all PMUs, by number, without those whose number cannot be
+    /// read.
     pub fn all_kinds(system: &System) -> Vec<(EventType, String)> {
         let kind = |name: &str| system.number(pmu_file(name, "type"), "the number of the PMU");
         let names = Self::all_names(system).unwrap_or_default().into_iter();
@@ -166,7 +173,7 @@ impl Pmu {
     ///
     /// # Errors
     ///
-    /// There is no such PMU, or one of its files cannot be read or is malformed.
+    /// The PMU does not exist, or one of its files cannot be read or is malformed.
     pub fn named(system: &System, name: &str) -> Result<Self, PmuError> {
         let names = Self::all_names(system)?;
         if !names.iter().any(|known| known == name) {
@@ -175,8 +182,9 @@ impl Pmu {
         Ok(Self::load(system, name)?)
     }
 
-    /// Returns the PMU of this value of [`Attr::kind`](perf_ring::Attr::kind), or `None` if no PMU has it.
-    /// The kernel has numbers without a PMU in sysfs: hardware and cache events, and the two clocks.
+    /// Returns the PMU of this value of [`Attr::kind`](perf_ring::Attr::kind), or `None` if no PMU
+    /// has it. The kernel has numbers without a PMU in sysfs: hardware and cache events, and the
+    /// two clocks.
     ///
     /// # Errors
     ///
@@ -185,13 +193,13 @@ impl Pmu {
         Ok(Self::all(system)?.into_iter().find(|pmu| pmu.kind == kind))
     }
 
-    /// Returns the PMUs that a name in an event string stands for, sorted by number: the PMU itself, or the
-    /// instances of a unit, `uncore_imc` or `imc` for `uncore_imc_0` and `uncore_imc_1`. The name may have
-    /// the wildcards `*`, `?` and `[..]`.
+    /// Returns the PMUs that a name in an event string stands for, sorted by number: the PMU
+    /// itself, or the instances of a unit, `uncore_imc` or `imc` for `uncore_imc_0` and
+    /// `uncore_imc_1`. The name may have the wildcards `*`, `?` and `[..]`.
     ///
     /// # Errors
     ///
-    /// There is no such PMU, or a file cannot be read or is malformed.
+    /// No PMU matches, or a file cannot be read or is malformed.
     pub fn matching(system: &System, name: &str) -> Result<Vec<Self>, PmuError> {
         let glob = Glob::new(name);
         let matches = |text: &str| {
@@ -206,8 +214,8 @@ impl Pmu {
         Ok(found)
     }
 
-    /// Returns the PMUs of the kinds of CPU cores: one on most machines, several on hybrid ones, none on
-    /// many virtual ones.
+    /// Returns the PMUs of the kinds of CPU cores: one on most machines, several on hybrid ones,
+    /// none on many virtual ones.
     ///
     /// # Errors
     ///
@@ -233,14 +241,15 @@ impl Pmu {
 
 /// # Terms and properties
 ///
-/// Each reads one or several files. A file that the PMU does not have is no error.
+/// Each reads one or several files. A missing file is not an error.
 impl Pmu {
     /// Returns the sorted names of the terms that its events may have.
     pub fn format_names(&self) -> Result<Vec<String>, FileError> {
         self.names("format")
     }
 
-    /// Returns the bits of the attr that hold the value of a term, or `None` if the PMU has no such term.
+    /// Returns the bits of the attr that hold the value of a term, or `None` if the PMU has no such
+    /// term.
     pub fn format(&self, term: &str) -> Result<Option<ConfigField>, FileError> {
         // The name is looked up in the directory, because a user's name may be a path.
         if !self.format_names()?.iter().any(|name| name == term) {
@@ -253,7 +262,8 @@ impl Pmu {
         Ok(Some(field))
     }
 
-    /// Returns the names and the values of its capabilities, sorted by name: `max_precise`, `branches`.
+    /// Returns the names and the values of its capabilities, sorted by name: `max_precise`,
+    /// `branches`.
     ///
     /// Since Linux 4.14.
     pub fn caps(&self) -> Result<Vec<(String, String)>, FileError> {
@@ -273,15 +283,15 @@ impl Pmu {
         self.text("identifier")
     }
 
-    /// Returns whether programs may read counters by an instruction: 0 never, 1 while they have mapped
-    /// an event, 2 always. x86 only.
+    /// Returns whether programs may read counters by an instruction: 0 never, 1 while they have
+    /// mapped an event, 2 always. x86 only.
     #[doc(alias = "rdpmc")]
     pub fn user_access(&self) -> Result<Option<u32>, FileError> {
         self.optional_number("rdpmc", "0, 1 or 2")
     }
 
-    /// Returns the time after which another event of the same CPU gets the counter, if there are more
-    /// events than counters.
+    /// Returns the time after which another event of the same CPU gets the counter, if there are
+    /// more events than counters.
     #[doc(alias = "perf_event_mux_interval_ms")]
     pub fn multiplex_interval(&self) -> Result<Option<Duration>, FileError> {
         let milliseconds = self.optional_number("perf_event_mux_interval_ms", "milliseconds")?;

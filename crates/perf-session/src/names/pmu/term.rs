@@ -1,3 +1,5 @@
+//! Terms of a PMU's event.
+
 use std::fmt;
 
 use crate::system::excerpt;
@@ -7,12 +9,13 @@ use crate::system::excerpt;
 pub struct PmuTerm<'t> {
     /// The text before `=`.
     pub name: &'t str,
-    /// The text after `=`, or `None` if there is no `=`.
+    /// The text after `=`, or `None` without `=`.
     pub value: Option<&'t str>,
 }
 
 impl<'t> PmuTerm<'t> {
-    /// Parses terms that are separated by commas: the content of a file in `events/`. Blank text has no terms.
+    /// Parses terms that are separated by commas: the content of a file in `events/`. Blank text
+    /// has no terms.
     ///
     /// # Errors
     ///
@@ -48,7 +51,7 @@ impl fmt::Display for PmuTerm<'_> {
     }
 }
 
-/// A text that is no list of terms.
+/// A text that is not a list of terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PmuTermError {
     found: String,

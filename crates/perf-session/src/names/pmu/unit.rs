@@ -1,7 +1,7 @@
 //! The numbers of instances at the end of the names of PMUs.
 
-/// Splits `uncore_imc_12` into the name of its unit and its number; a name without one is its unit, and
-/// the number is empty. Hexadecimal numbers have more than two digits.
+/// Splits `uncore_imc_12` into the name of its unit and its number; a name without one is its unit,
+/// and the number is empty. Hexadecimal numbers have more than two digits.
 pub(super) fn split(name: &str, may_be_hexadecimal: bool) -> (&str, &str) {
     match name.rsplit_once('_') {
         Some((unit, number)) if !unit.is_empty() && is_number(number, may_be_hexadecimal) => (unit, number),

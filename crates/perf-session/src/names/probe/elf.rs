@@ -29,7 +29,7 @@ struct Candidate {
 
 fn offset(path: &Path, symbol: &str, kind: SymbolKind) -> Result<u64, ProbeError> {
     let file = File::open(path).map_err(|error| FileError::io(path.to_owned(), error))?;
-    // Reads what is asked for: programs with debug information are large.
+    // Reads only the needed parts, because programs with debug information are large.
     let cache = ReadCache::new(file);
     let file = object::File::parse(&cache)
         .map_err(|error| FileError::malformed(path.to_owned(), "an ELF file", error.to_string()))?;

@@ -1,3 +1,5 @@
+//! Why a probe cannot be described.
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -14,19 +16,19 @@ use crate::system::excerpt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// The name cannot be that of a kernel function.
+    /// The name is impossible for a kernel function.
     Function {
         /// The name that was requested.
         name: String,
     },
-    /// The path cannot be that of a file.
+    /// The path is impossible for a file.
     Path {
         /// The path of the binary.
         path: PathBuf,
     },
     /// The file has no such function or variable.
     NoSymbol {
-        /// The file.
+        /// The file that was opened.
         path: PathBuf,
         /// The name that was looked up.
         symbol: String,
@@ -35,32 +37,32 @@ pub enum ProbeError {
     },
     /// The file has several functions or variables of this name.
     Ambiguous {
-        /// The file.
+        /// The file that was searched.
         path: PathBuf,
-        /// The name.
+        /// The requested function.
         symbol: String,
         /// The offsets of all in the file, in bytes, ascending.
         offsets: Vec<u64>,
     },
     /// The function is one of several, which is chosen when the program starts (`STT_GNU_IFUNC`).
     Indirect {
-        /// The file.
+        /// The file that was searched.
         path: PathBuf,
-        /// The name.
+        /// The requested function.
         symbol: String,
     },
     /// The symbol is at no place of the file.
     NotInFile {
-        /// The file.
+        /// The file that was searched.
         path: PathBuf,
-        /// The name.
+        /// The requested function.
         symbol: String,
-        /// Its virtual address.
+        /// Virtual address of the function.
         address: u64,
     },
     /// The symbols of the file are not read, because the feature `symbols` of this crate is off.
     NoSymbols {
-        /// The file.
+        /// The file to probe.
         path: PathBuf,
     },
     /// A probe of the kernel has no reference counter.

@@ -16,10 +16,10 @@ use crate::names::spec::EventSpec;
 use crate::names::tracefs::{Tracefs, Tracepoint};
 use crate::system::{FileError, System};
 
-/// A probe that can be opened, by its PMU or, on a kernel without the PMU, by a tracepoint that is listed in
-/// tracefs until this value is dropped.
+/// A probe that can be opened, by its PMU or, on a kernel without the PMU, by a tracepoint that is
+/// listed in tracefs until this value is dropped.
 ///
-/// The kernel does not remove a probe while an event of it is open: drop the events first.
+/// The kernel does not remove a probe while one of its events is open: drop the events first.
 #[derive(Debug)]
 pub struct ProbeEvent {
     spec: EventSpec,
@@ -37,24 +37,26 @@ impl ProbeEvent {
         self.registration.is_some()
     }
 
-    /// Removes the probe from tracefs, if it is listed there. Dropping does the same, and ignores an error.
+    /// Removes the probe from tracefs, if it is listed there. Dropping does the same, and ignores
+    /// an error.
     ///
     /// # Errors
     ///
-    /// The kernel did not remove the probe: `EBUSY` while an event of it is open.
+    /// The kernel did not remove the probe: `EBUSY` while one of its events is open.
     pub fn remove(mut self) -> Result<(), ProbeError> {
         self.registration.as_mut().map_or(Ok(()), Registration::remove)
     }
 }
 
 impl Probe {
-    /// Returns the event of the probe by its PMU, or by [`tracefs_event`](Self::tracefs_event) if the kernel
-    /// has no such PMU (before Linux 4.17).
+    /// Returns the event of the probe by its PMU, or by [`tracefs_event`](Self::tracefs_event) if
+    /// the kernel has no such PMU (before Linux 4.17).
     ///
     /// # Errors
     ///
-    /// [`ProbeError::Pmu`] or [`ProbeError::File`] if the PMU cannot be read; without the PMU, [`ProbeError::Tracefs`] if
-    /// tracefs is not mounted, and [`ProbeError::Register`] if the kernel does not accept the probe.
+    /// [`ProbeError::Pmu`] or [`ProbeError::File`] if the PMU cannot be read; without the PMU,
+    /// [`ProbeError::Tracefs`] if tracefs is not mounted, and [`ProbeError::Register`] if the
+    /// kernel does not accept the probe.
     pub fn event(&self, system: &System) -> Result<ProbeEvent, ProbeError> {
         match self.event_spec(system) {
             Ok(spec) => Ok(ProbeEvent { spec, registration: None }),
@@ -63,8 +65,8 @@ impl Probe {
         }
     }
 
-    /// Returns the event of the probe by a tracepoint, which a line in `kprobe_events` or `uprobe_events` makes.
-    /// Needs root.
+    /// Returns the event of the probe by a tracepoint, which a line in `kprobe_events` or
+    /// `uprobe_events` makes. Needs root.
     ///
     /// # Errors
     ///
@@ -76,7 +78,8 @@ impl Probe {
     }
 }
 
-/// The number of names that are tried. Those of a process that ended without removing its probes are in use.
+/// The number of names to try. Names of a process that ended without removing its probes are in
+/// use.
 const ATTEMPTS: u32 = 1000;
 
 /// The attempts to remove a probe when it is dropped, with a pause of 1 ms between two.
@@ -148,7 +151,8 @@ impl Drop for Registration {
     }
 }
 
-/// Writes one line. The file is not truncated: that would remove all probes of all programs.
+/// Writes one line. The file is not truncated, because that would remove all probes of all
+/// programs.
 fn append(file: &Path, line: &str) -> io::Result<()> {
     OpenOptions::new().append(true).open(file)?.write_all(format!("{line}\n").as_bytes())
 }
@@ -177,13 +181,13 @@ impl Probe {
 }
 
 impl Probe {
-    /// Returns the event of the probe by the PMU `kprobe` or `uprobe`. The probe lives as long as the event
-    /// is open.
+    /// Returns the event of the probe by the PMU `kprobe` or `uprobe`. The probe lives as long as
+    /// the event is open.
     ///
     /// # Errors
     ///
-    /// The kernel has no such PMU, the place of the reference counter does not fit, or a file cannot be
-    /// read or is malformed.
+    /// The kernel has no such PMU, the place of the reference counter does not fit, or a file
+    /// cannot be read or is malformed.
     pub fn event_spec(&self, system: &System) -> Result<EventSpec, ProbeError> {
         if self.ref_counter.is_some() && !matches!(self.location, Location::File { .. }) {
             return Err(ProbeError::KernelRefCounter);

@@ -1,9 +1,11 @@
+//! The addresses in samples of probes.
+
 use super::Probe;
 
 /// The addresses in the payload of a probe's sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProbeHit {
-    /// Virtual address of the probed instruction, or for a return that of the function's entry.
+    /// Virtual address of the probed instruction; for a return, the entry of the function.
     pub address: u64,
     /// Virtual address to which the function returns, `None` for an entry.
     pub return_to: Option<u64>,
@@ -16,9 +18,10 @@ impl Probe {
     /// Returns the addresses in the payload of a sample, which is the slice that
     /// [`Sample::raw`](perf_ring::Sample::raw) returns, or `None` if it is too short.
     ///
-    /// The kernel has no file that describes the payload of a probe of the PMUs. After the common fields
-    /// it has one address or, for a return, two, each an `unsigned long` of the kernel. The words are 64 bits
-    /// long if the payload has the space for them, as on a 64-bit kernel under a 32-bit program.
+    /// The kernel has no file that describes the payload of a probe of the PMUs. After the common
+    /// fields it has one address or, for a return, two, each an `unsigned long` of the kernel. The
+    /// words are 64 bits long if the payload has the space for them, as on a 64-bit kernel under a
+    /// 32-bit program.
     pub fn hit(&self, payload: &[u8]) -> Option<ProbeHit> {
         let addresses = payload.get(COMMON..)?;
         if !self.is_return {
@@ -44,7 +47,8 @@ fn word<const N: usize>(bytes: &[u8], index: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Returns the payload: common fields, words of this length, and bytes up to the kernel's alignment.
+    /// Returns the payload: common fields, words of this length, and bytes up to the kernel's
+    /// alignment.
     fn payload<const N: usize>(words: &[[u8; N]]) -> Vec<u8> {
         let mut payload = vec![0xff; COMMON];
         payload.extend(words.iter().flatten());

@@ -35,12 +35,14 @@ const MAX_FUNCTION: usize = 511;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An event of a probe's PMU must not have [`INHERIT`](perf_ring::AttrFlags::INHERIT): forks of the observed tasks fail
-/// (kernel errata). An [`EventSet`](crate::EventSet) opens such a probe by a tracepoint.
+/// An event of a probe's PMU must not have [`INHERIT`](perf_ring::AttrFlags::INHERIT): forks of the
+/// observed tasks fail (kernel errata). An [`EventSet`](crate::EventSet) opens such a probe by a
+/// tracepoint.
 ///
 /// # References
 ///
-/// - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "kprobe and uprobe PMUs"
+/// - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "kprobe
+///   and uprobe PMUs"
 /// - `Documentation/trace/kprobetrace.rst` and `uprobetracer.rst` of the kernel
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Probe {
@@ -83,8 +85,8 @@ impl Probe {
         Self::new(Location::Address(address))
     }
 
-    /// Returns a probe at the instruction that is `offset` bytes after the start of a file. The path is
-    /// completed by the current directory.
+    /// Returns a probe at the instruction that is `offset` bytes after the start of a file. The
+    /// path is completed by the current directory.
     ///
     /// # Errors
     ///
@@ -100,14 +102,17 @@ impl Probe {
         Ok(Self::new(Location::File { path: text.into(), offset, function: None }))
     }
 
-    /// Returns a probe at the entry of a function of a program or shared library, which is looked up in the
-    /// symbol tables of the file: first among the exported symbols, then among all. Needs the feature `symbols`.
+    /// Returns a probe at the entry of a function of a program or shared library, which is looked
+    /// up in the symbol tables of the file: first among the exported symbols, then among all. Needs
+    /// the feature `symbols`.
     ///
     /// # Errors
     ///
-    /// - [`ProbeError::File`]: the file cannot be read, or is no ELF file.
-    /// - [`ProbeError::NoSymbol`], [`ProbeError::Ambiguous`]: the file has no such function, or several.
-    /// - [`ProbeError::Indirect`]: the function is one of several, which is chosen when the program starts.
+    /// - [`ProbeError::File`]: the file cannot be read, or is not an ELF file.
+    /// - [`ProbeError::NoSymbol`], [`ProbeError::Ambiguous`]: the file does not have the function,
+    ///   or has several.
+    /// - [`ProbeError::Indirect`]: the function is one of several, which is chosen when the program
+    ///   starts.
     /// - [`ProbeError::NotInFile`]: no segment of the file has the address of the function.
     /// - [`ProbeError::NoSymbols`]: the feature is off.
     pub fn file_function(path: impl AsRef<Path>, function: &str) -> Result<Self, ProbeError> {
@@ -133,16 +138,16 @@ impl Probe {
         self
     }
 
-    /// Counts returns of the function that is entered at the place, in place of entries.
+    /// Counts returns of the function that begins at the place, instead of entries.
     #[must_use]
     pub fn on_return(mut self) -> Self {
         self.is_return = true;
         self
     }
 
-    /// Sets the place of a 16-bit counter in the file, in bytes from its start. The kernel increments it in
-    /// each process while the probe is there, so that the program prepares arguments only for a probe.
-    /// For probes of files. Since Linux 4.20.
+    /// Sets the place of a 16-bit counter in the file, in bytes from its start. The kernel
+    /// increments it in each process while the probe exists, so that the program prepares arguments
+    /// only for a probe. For probes of files. Since Linux 4.20.
     #[doc(alias = "ref_ctr_offset")]
     #[must_use]
     pub fn with_ref_counter(mut self, offset: u64) -> Self {
@@ -150,8 +155,8 @@ impl Probe {
         self
     }
 
-    /// Sets the counter of [`with_ref_counter`](Self::with_ref_counter) by the name of a variable of the file. Needs
-    /// the feature `symbols`.
+    /// Sets the counter of [`with_ref_counter`](Self::with_ref_counter) by the name of a variable
+    /// of the file. Needs the feature `symbols`.
     ///
     /// # Errors
     ///
@@ -188,7 +193,8 @@ fn path_of(text: &CStr) -> std::path::PathBuf {
 }
 
 impl fmt::Display for Probe {
-    /// Prints `kprobe:do_sys_open+0x4`, or for returns of a function of a file `uretprobe:/bin/bash:readline`.
+    /// Prints `kprobe:do_sys_open+0x4`, or for returns of a function of a file
+    /// `uretprobe:/bin/bash:readline`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.pmu().strip_suffix("probe").unwrap_or_default();
         write!(f, "{kind}{}probe:", if self.is_return { "ret" } else { "" })?;

@@ -42,10 +42,10 @@ use crate::system::System;
 /// | `overwrite`, `no-overwrite` | `WRITE_BACKWARD` |
 /// | `aux-output`, `aux-sample-size=N` | AUX data |
 ///
-/// The attrs are those that perf 6.1 makes, as the tests compare for several hundred strings, except that
-/// without a term `period` or `freq` nothing is sampled. Like there, guests are excluded by default
-/// ([`Modifiers`](crate::expression::Modifiers)); only from the events of PMUs outside of the cores they are not,
-/// because these PMUs fail with `EINVAL` for an exclusion.
+/// The attrs are those that perf 6.1 makes, as the tests compare for several hundred strings,
+/// except that without a term `period` or `freq` nothing is sampled. Like there, guests are
+/// excluded by default ([`Modifiers`](crate::expression::Modifiers)); only from the events of PMUs
+/// outside of the cores they are not, because these PMUs fail with `EINVAL` for an exclusion.
 ///
 /// ```no_run
 /// use perf_session::System;

@@ -1,5 +1,6 @@
-//! The steps from an event of the string to its specs: `group` asks `specs`, which goes by the source to the core PMUs,
-//! to one PMU, to tracefs or to a probe. Each of these ends in `with_terms`, and `event` adds name and modifiers.
+//! The steps from an event of the string to its specs: `group` asks `specs`, which goes by the
+//! source to the core PMUs, to one PMU, to tracefs or to a probe. Each of these ends in
+//! `with_terms`, and `event` adds name and modifiers.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -30,7 +31,8 @@ impl<'a> Resolver<'a> {
         Self { text, system, pmus: OnceCell::new() }
     }
 
-    /// Returns all PMUs, none where sysfs is not mounted: generic events are then left to the kernel.
+    /// Returns all PMUs, none where sysfs is not mounted: generic events are then left to the
+    /// kernel.
     pub(super) fn pmus(&self, span: Span) -> Result<&[Pmu], ParseError> {
         let pmus = self.pmus.get_or_init(|| match System::optional(Pmu::all_names(self.system))? {
             Some(_) => Pmu::all(self.system),
@@ -52,7 +54,8 @@ impl<'a> Resolver<'a> {
         let mut general = General { attr: spec.attr(), name: None };
         for term in terms {
             let name = term.name.node.as_str();
-            // Without a PMU in sysfs there are no formats, only the terms of every event.
+            // If the PMU is missing in sysfs, formats are unknown: only the terms of every event
+            // apply.
             let is_known = general.apply(name, term.text());
             let is_known = is_known.map_err(|expected| {
                 let span = term.value.as_ref().map_or(term.name.span, |value| value.span);
@@ -81,7 +84,7 @@ impl Term {
     }
 }
 
-/// Returns the name that the terms give the event, the last one if there are several.
+/// Returns the name that the terms give the event. The last of several wins.
 pub(super) fn name_of(terms: &[Term]) -> Option<&str> {
     terms.iter().rev().find(|term| term.name.node == "name")?.text()
 }
@@ -99,8 +102,8 @@ impl Resolver<'_> {
         Ok(members)
     }
 
-    /// Names an event and sets its modifiers. The name is the one of a term, else the text as it was written; a
-    /// tracepoint has its own, because a pattern may have found it.
+    /// Names an event and sets its modifiers. The name comes from a term, else from the text as it
+    /// was written; a tracepoint keeps its own, because a pattern may have found it.
     fn event(&self, event: &Event, specs: Vec<EventSpec>, modifiers: Modifiers) -> NamedEvent {
         let own = event.modifiers.node;
         let tracepoint = specs.first().filter(|_| matches!(event.source.node, Source::Tracepoint { .. }));
@@ -111,7 +114,8 @@ impl Resolver<'_> {
             (None, None) => self.slice(event.span()).into(),
         };
         let (flags, is_one) = (modifiers.flags(), specs.len() == 1);
-        // `with_flags` adds bits, and the two bits of the skid are a number: they are set apart.
+        // `with_flags` adds bits, but the two bits of the skid are a number, so they are set
+        // separately.
         let skid = flags.precise_ip();
         let flags = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
         let specs = specs.into_iter().map(|spec| {
@@ -127,11 +131,12 @@ impl Resolver<'_> {
         NamedEvent::new(Arc::clone(&name), specs.collect())
     }
 
-    /// Returns `true` if guests can be excluded from the event. PMUs outside of the cores, such as `msr` and
-    /// uncore PMUs, fail with `EINVAL` for any exclusion.
+    /// Returns `true` if guests can be excluded from the event. PMUs outside of the cores, such as
+    /// `msr` and uncore PMUs, fail with `EINVAL` for any exclusion.
     fn has_guests(&self, event: &Event, attr: &Attr) -> bool {
         let is_core = |pmu: &Pmu| pmu.is_core() && pmu.kind() == attr.kind;
-        // If the PMUs cannot be listed, nothing is excluded: a PMU outside of the cores would refuse to open.
+        // If the PMUs cannot be listed, nothing is excluded: a PMU outside of the cores would
+        // refuse to open.
         attr.kind <= EventType::BREAKPOINT
             || self.pmus(event.source.span).is_ok_and(|pmus| pmus.iter().any(is_core))
     }
@@ -140,7 +145,8 @@ impl Resolver<'_> {
     /// whole (`D`, `e`) are for the leader alone.
     fn modifiers(&self, event: &Event, group: &Group, is_leader: bool) -> Result<Modifiers, ParseError> {
         let of_group = group.modifiers.node;
-        // The kernel schedules a group by its leader, and refuses a member that is pinned or exclusive.
+        // The kernel schedules a group by its leader, and refuses a member that is pinned or
+        // exclusive.
         let of_group = if is_leader { of_group } else { of_group.without("De") };
         event.modifiers.node.union(of_group).ok_or_else(|| {
             let reason = "event and group have more than three `p` together".to_owned();
@@ -148,8 +154,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns the events that a source names, several if it has wildcards: of each the spec on each of its PMUs, with
-    /// all terms.
+    /// Returns the events that a source names, several if it has wildcards: of each the spec on
+    /// each of its PMUs, with all terms.
     fn specs(&self, event: &Event) -> Result<Vec<Vec<EventSpec>>, ParseError> {
         let specs = match &event.source.node {
             Source::Name(name) => self.named(event, name)?,
@@ -168,7 +174,8 @@ impl Resolver<'_> {
         Ok(vec![specs])
     }
 
-    /// Returns the event of a name: a generic one, or with slashes one of the PMU, or one of any PMU.
+    /// Returns the event of a name: a generic one, or with slashes one of the PMU, or one of any
+    /// PMU.
     fn named(&self, event: &Event, name: &str) -> Result<Vec<EventSpec>, ParseError> {
         match catalog::attr_of(name) {
             Some(attr) => {
@@ -193,8 +200,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the attr of a breakpoint, by default on reads and writes of 4 bytes, or on the execution of
-/// one instruction.
+/// Returns the attr of a breakpoint, by default on reads and writes of 4 bytes, or on the execution
+/// of one instruction.
 fn breakpoint(address: u64, len: Option<u64>, access: Option<BreakpointType>) -> Attr {
     let access = access.unwrap_or(BreakpointType::READ_WRITE);
     // x86 accepts the length of a long only for execution, whatever the length of the instruction.
@@ -217,15 +224,16 @@ impl Resolver<'_> {
         Ok(cores.iter().map(|pmu| on(pmu, spec.clone())).collect())
     }
 
-    /// Returns a generic event on one core PMU: `cpu_core/cycles/`. `None` if no term is a generic event, or if the
-    /// PMU has an event or a term of this name itself.
+    /// Returns a generic event on one core PMU: `cpu_core/cycles/`. `None` if no term is a generic
+    /// event, or if the PMU has an event or a term of this name itself.
     pub(super) fn generic_on(&self, event: &Event, pmu: &Pmu) -> Result<Option<EventSpec>, ParseError> {
         let of_file = |error| self.error(event.source.span, Problem::File(error));
         for (index, term) in event.terms().iter().enumerate() {
             let name = term.name.node.as_str();
             let attr = catalog::attr_of(name).filter(|_| term.value.is_none());
             let Some(attr) = attr.filter(|attr| pmu.is_core() && is_of_cores(attr)) else { continue };
-            // A PMU may give another code to an event of this name. Between its slashes the user means that one.
+            // A PMU may give another code to an event of this name. Between its slashes the user
+            // means that one.
             let is_own =
                 pmu.event(name).map_err(of_file)?.is_some() || pmu.format(name).map_err(of_file)?.is_some();
             if is_own {
@@ -257,8 +265,8 @@ fn is_of_cores(attr: &Attr) -> bool {
 
 /// Returns the event on one of several core PMUs.
 fn on(pmu: &Pmu, spec: EventSpec) -> EventSpec {
-    // The upper half of a generic event's `config` selects the PMU. A raw code may use these bits itself, so that
-    // it takes the type of the PMU.
+    // The upper half of a generic event's `config` selects the PMU. A raw code may use these bits
+    // itself, so that it takes the type of the PMU.
     let spec = spec.with_pmu(pmu.name()).map_attr(|attr| match attr.kind {
         EventType::RAW => attr.with(|attr| attr.kind = pmu.kind()),
         _ => attr.with_hybrid_pmu(pmu.kind().0),
@@ -269,7 +277,7 @@ fn on(pmu: &Pmu, spec: EventSpec) -> EventSpec {
     }
 }
 
-/// The names of values that the perf tool prints beside counts.
+/// The names of values that the perf tool prints with counts.
 const TOOL_EVENTS: [&str; 3] = ["duration_time", "user_time", "system_time"];
 
 impl Resolver<'_> {
@@ -278,7 +286,8 @@ impl Resolver<'_> {
         let terms: Vec<PmuTerm<'_>> =
             event.terms().iter().map(|term| PmuTerm { name: &term.name.node, value: term.text() }).collect();
         let pmus = Pmu::matching(self.system, name).map_err(|error| self.pmu_error(event, name, error))?;
-        // `cpu_core/cycles/` is a generic event on one kind of cores, unless the PMU has an event of this name.
+        // `cpu_core/cycles/` is a generic event on one kind of cores, unless the PMU has an event
+        // of this name.
         let specs = pmus.iter().map(|pmu| match self.generic_on(event, pmu)? {
             Some(spec) => Ok(spec),
             None => pmu.event_spec(&terms).map_err(|error| self.pmu_error(event, name, error)),
@@ -309,7 +318,8 @@ impl Resolver<'_> {
             let reason = "a value that the perf tool computes, not an event of the kernel".to_owned();
             return Err(self.error(span, Problem::Invalid(reason)));
         }
-        // The name is unknown: suggest a tracepoint of this name first, whose category may have been left out.
+        // The name is unknown: suggest a tracepoint of this name first, whose category may have
+        // been left out.
         let mut names: Vec<String> =
             catalog::names().map(str::to_owned).chain(catalog::cache_names()).collect();
         for pmu in pmus {
@@ -410,8 +420,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the names of tracepoints like the one that was not found: of its category, or if there is no
-/// such category, of those with a similar name.
+/// Returns the names of similar tracepoints: of the same category, or if the category is missing,
+/// of categories with a similar name.
 fn similar(category: &str, name: &str, categories: &[String], has: &[String]) -> Vec<String> {
     let nearest = |wanted, known: &[String]| nearest::nearest(wanted, known.iter().map(String::as_str));
     if categories.iter().any(|known| known == category) {
@@ -452,7 +462,7 @@ impl Resolver<'_> {
         self.with_terms(spec, event.terms())
     }
 
-    /// Fails for what is no file: opening a pipe would wait for its other end.
+    /// Fails if the path is not a file, because opening a pipe would wait for its other end.
     fn check_file(&self, file: &Spanned<String>) -> Result<(), ParseError> {
         let problem = match fs::metadata(&file.node) {
             Ok(found) if found.is_file() => return Ok(()),

@@ -40,8 +40,8 @@ pub struct Tracefs {
 }
 
 impl Tracefs {
-    /// Returns the tracefs that is mounted at `/sys/kernel/tracing` (since Linux 4.1) or, as on older
-    /// kernels, at `/sys/kernel/debug/tracing`.
+    /// Returns the tracefs that is mounted at `/sys/kernel/tracing` (since Linux 4.1) or, as on
+    /// older kernels, at `/sys/kernel/debug/tracing`.
     ///
     /// # Errors
     ///
@@ -77,14 +77,14 @@ impl Tracefs {
     ///
     /// # Errors
     ///
-    /// There is no such category, or its directory cannot be read.
+    /// The category does not exist, or its directory cannot be read.
     pub fn names(&self, category: &str) -> Result<Vec<String>, TracefsError> {
         require(category, category, self.categories()?)?;
         Ok(self.system.directories(self.absolute(&format!("events/{category}")))?)
     }
 
-    /// Returns the file `printk_formats`: each text of the kernel that payloads of tracepoints have the address of, as
-    /// `0xffffffff8281a569 : "rcu_preempt"`.
+    /// Returns the file `printk_formats`: each text of the kernel that payloads of tracepoints have
+    /// the address of, as `0xffffffff8281a569 : "rcu_preempt"`.
     ///
     /// # Errors
     ///
@@ -97,18 +97,18 @@ impl Tracefs {
     ///
     /// # Errors
     ///
-    /// There is no such tracepoint, or its format cannot be read or is malformed.
+    /// The tracepoint does not exist, or its format cannot be read or is malformed.
     pub fn tracepoint(&self, category: &str, name: &str) -> Result<Tracepoint, TracefsError> {
         require(&format!("{category}:{name}"), name, self.names(category)?)?;
         Tracepoint::load(&self.system, self.absolute(&format!("events/{category}/{name}/format")), category)
     }
 
-    /// Returns the tracepoints that `category:name` stands for, sorted. Both parts may have the wildcards
-    /// `*`, `?` and `[..]`; a name alone is looked up in all categories.
+    /// Returns the tracepoints that `category:name` matches, sorted. Both parts may have the
+    /// wildcards `*`, `?` and `[..]`; a name alone is looked up in all categories.
     ///
     /// # Errors
     ///
-    /// There is no such tracepoint, or a format cannot be read or is malformed.
+    /// No tracepoint matches, or a format cannot be read or is malformed.
     pub fn matching(&self, pattern: &str) -> Result<Vec<Tracepoint>, TracefsError> {
         let (category, name) = pattern.split_once(':').unwrap_or(("*", pattern));
         // Without a pattern one format is read, not the directory of each category.
@@ -124,7 +124,8 @@ impl Tracefs {
         let mut found = Vec::new();
         let mut others = Vec::new(); // of a single category, to suggest the nearest
         for category in &known {
-            // A tracepoint that was removed since it was listed is left out. A program may remove its probes at any time.
+            // A tracepoint that was removed since it was listed is left out. A program may remove
+            // its probes at any time.
             let directory = self.absolute(&format!("events/{category}"));
             for name in System::optional(self.system.directories(&directory))?.unwrap_or_default() {
                 if names.matches(&name) {
@@ -144,7 +145,8 @@ impl Tracefs {
         Ok(found)
     }
 
-    /// Returns category and name of the tracepoints with these ids, sorted. Ids that no tracepoint has are left out.
+    /// Returns category and name of the tracepoints with these ids, sorted. Ids that no tracepoint
+    /// has are left out.
     ///
     /// # Errors
     ///
@@ -181,8 +183,8 @@ impl Tracefs {
     }
 }
 
-/// Fails if `name` is not one of those that the directory has. It is looked up there because a user's
-/// name may be a path.
+/// Fails if `name` is not one of those that the directory has. It is looked up there because a
+/// user's name may be a path.
 fn require(wanted: &str, name: &str, has: Vec<String>) -> Result<(), TracefsError> {
     if has.iter().any(|known| known == name) {
         return Ok(());
@@ -241,8 +243,8 @@ impl Tracepoint {
         self.label.get(self.category_len + 1..).unwrap_or_default()
     }
 
-    /// Returns the value of [`Attr::config`] and of `common_type` in a payload. Valid for this boot, and
-    /// for tracepoints of a module until the module is unloaded.
+    /// Returns the value of [`Attr::config`] and of `common_type` in a payload. Valid for this
+    /// boot, and for tracepoints of a module until the module is unloaded.
     pub fn id(&self) -> u32 {
         self.id
     }
@@ -253,7 +255,8 @@ impl Tracepoint {
     ///
     /// # Errors
     ///
-    /// None, because the text was parsed when the tracepoint was found. It is a result because [`Format::parse`] returns one.
+    /// None, because the text was parsed when the tracepoint was found. It is a result because
+    /// [`Format::parse`] returns one.
     pub fn format(&self) -> Result<Format<'_>, FormatError> {
         Format::parse(&self.text)
     }
@@ -263,11 +266,11 @@ impl Tracepoint {
         &self.text
     }
 
-    /// Returns an event that counts the hits, or what each hit stands for: `sched:sched_stat_runtime` counts
-    /// nanoseconds. Its label is `category:name`.
+    /// Returns an event that counts the hits, or what each hit stands for:
+    /// `sched:sched_stat_runtime` counts nanoseconds. Its label is `category:name`.
     ///
-    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`](perf_ring::SampleType::PERIOD):
-    /// see [`Attr::with_period`].
+    /// To sample every hit, set a period of 1 and
+    /// [`SampleType::PERIOD`](perf_ring::SampleType::PERIOD): see [`Attr::with_period`].
     pub fn event_spec(&self) -> EventSpec {
         let attr = Attr::tracepoint(self.id.into());
         EventSpec::new(attr).with_label(Arc::clone(&self.label)).with_pmu("tracepoint")
@@ -298,12 +301,11 @@ pub enum TracefsError {
         /// The directory or file.
         path: PathBuf,
     },
-    /// There is no such category or tracepoint.
+    /// The category or tracepoint does not exist.
     NotFound {
         /// The name or pattern that was looked up.
         wanted: String,
-        /// The names in the place of the one that is missing: the categories, or the tracepoints of the
-        /// category.
+        /// The existing names: the categories, or the tracepoints of the category.
         has: Vec<String>,
     },
     /// The kernel's description of a tracepoint is malformed.
@@ -353,7 +355,8 @@ impl fmt::Display for TracefsError {
 }
 
 impl TracefsError {
-    /// The remedy that needs root once. Since Linux 5.16 the files are not readable by others, whatever the mode of the mount.
+    /// The remedy that needs root once. Since Linux 5.16 the files are not readable by others,
+    /// whatever the mode of the mount.
     pub(crate) const LET_GROUP_READ: &str =
         "let a group read tracefs: mount -o remount,mode=750,gid=GROUP /sys/kernel/tracing";
 

@@ -1,3 +1,5 @@
+//! Tracepoints of made-up machines.
+
 use std::os::unix::fs::symlink;
 
 use super::*;

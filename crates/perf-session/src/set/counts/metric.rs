@@ -1,7 +1,9 @@
+//! Metrics: values that are derived from two counts.
+
 use std::fmt;
 
-/// A value that is derived from the count of an event and from another count or the time, such as instructions per
-/// cycle. [`Counts::metrics`](super::Counts::metrics) returns those of a reading.
+/// A value that is derived from the count of an event and from another count or the time, such as
+/// instructions per cycle. [`Counts::metrics`](super::Counts::metrics) returns those of a reading.
 ///
 /// Prints number and unit, as `perf stat` does after `#`.
 ///
@@ -25,7 +27,7 @@ use std::fmt;
 pub struct Metric {
     /// Index of the event that it belongs to, in the order of the options.
     pub event: usize,
-    /// The formula.
+    /// Which formula.
     pub kind: MetricKind,
     /// The value: a ratio, percent, or a number per second. See [`MetricKind`].
     pub value: f64,
@@ -64,8 +66,8 @@ impl Metric {
         self.value / self.power().1
     }
 
-    /// Returns the unit in the words of the perf tool, such as `insn per cycle`. The unit of a rate is `/sec`, `K/sec`,
-    /// `M/sec` or `G/sec`, so that its number is at most 1000.
+    /// Returns the unit in the words of the perf tool, such as `insn per cycle`. The unit of a rate
+    /// is `/sec`, `K/sec`, `M/sec` or `G/sec`, so that its number is at most 1000.
     pub fn unit(&self) -> &'static str {
         match self.kind {
             MetricKind::PerSecond => self.power().0,
@@ -73,7 +75,8 @@ impl Metric {
         }
     }
 
-    /// Returns the number in the [`unit`](Self::unit), with as many decimals as the perf tool prints.
+    /// Returns the number in the [`unit`](Self::unit), with as many decimals as the perf tool
+    /// prints.
     pub fn number(&self) -> String {
         let decimals = match self.kind {
             MetricKind::CpusUtilized | MetricKind::PerSecond | MetricKind::Gigahertz => 3,

@@ -13,7 +13,8 @@ use super::{Counts, Metric, MetricKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     kind: Kind,
-    /// The excluded privilege levels: cycles of the kernel are not compared with instructions of user space.
+    /// The excluded privilege levels: cycles of the kernel are not compared with instructions of
+    /// user space.
     levels: AttrFlags,
     /// The descriptor of the cgroup's directory: events of different cgroups are not compared.
     cgroup: Option<RawFd>,
@@ -54,7 +55,8 @@ impl Source {
     }
 }
 
-/// Returns the event whose count divides that of a miss or of stalled cycles, and the unit of the quotient in percent.
+/// Returns the count by which misses or stalled cycles are divided, and the unit of the quotient in
+/// percent.
 fn share(kind: Kind) -> Option<(MetricKind, Kind, &'static str)> {
     let miss = |whole, unit| Some((MetricKind::Misses, whole, unit));
     let idle = |unit| Some((MetricKind::IdleCycles, Kind::Hardware(Hardware::CPU_CYCLES), unit));
@@ -82,11 +84,11 @@ fn share(kind: Kind) -> Option<(MetricKind, Kind, &'static str)> {
 
 /// # Metrics
 impl Counts {
-    /// Returns the metrics of the events, in the order of the events, each made of scaled counts of this reading.
-    /// `elapsed` is the time in which they were counted; zero if it is unknown, then there is no
-    /// [`CpusUtilized`](MetricKind::CpusUtilized).
+    /// Returns the metrics of the events, in the order of the events, from scaled counts of this
+    /// reading. `elapsed` is the time in which they were counted; zero if it is unknown, which
+    /// leaves out [`CpusUtilized`](MetricKind::CpusUtilized).
     ///
-    /// The formulas are those of the perf tool, and misses for 1000 instructions:
+    /// The formulas are the perf tool's, and misses per 1000 instructions:
     ///
     /// | event | metrics, if the other event was counted too |
     /// |---|---|
@@ -97,8 +99,8 @@ impl Counts {
     /// | `branch-misses`, `cache-misses`, load misses of a cache | percent of branches or accesses; for 1000 instructions |
     /// | others | number per second, by a clock |
     ///
-    /// Events of a formula have the same privilege levels, as in `cycles:u` and `instructions:u`; a clock counts for all. A
-    /// metric whose divisor is 0 or was not counted is left out.
+    /// Events of a formula have the same privilege levels, as in `cycles:u` and `instructions:u`; a
+    /// clock counts for all. A metric whose divisor is 0 or was not counted is left out.
     ///
     /// ```no_run
     /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
@@ -128,8 +130,9 @@ impl Counts {
         self.metrics_of(&values, elapsed)
     }
 
-    /// Returns the metrics of other values of the same events, one for each event, as [`metrics`](Self::metrics): means of several
-    /// runs. Values are counts before they are scaled to a [unit](super::EventCounts::unit). `None` was not counted.
+    /// Returns the metrics of other values of the same events, one for each event, as
+    /// [`metrics`](Self::metrics): means of several runs. Values are counts before they are scaled
+    /// to a [unit](super::EventCounts::unit). `None` was not counted.
     pub fn metrics_of(&self, values: &[Option<f64>], elapsed: Duration) -> Vec<Metric> {
         let mut metrics = Vec::new();
         let values = Values { counts: self, values };

@@ -1,3 +1,5 @@
+//! Counts of a set, and their sums, splits and metrics.
+
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -53,16 +55,17 @@ pub struct ScopeCount {
     pub label: Arc<str>,
     /// The count, not scaled.
     pub count: Count,
-    /// Whether another CPU of the package reads the same count, so that this one is not in the sums.
+    /// Whether another CPU of the package reads the same count, so that this one is not in the
+    /// sums.
     pub is_repeated: bool,
-    /// Whether the event was pinned and could not be scheduled on its PMU. Then the count is unknown, and its
-    /// value is 0.
+    /// Whether the event was pinned and could not be scheduled on its PMU. Then the count is
+    /// unknown, and its value is 0.
     pub is_failed: bool,
 }
 
 impl Counts {
-    /// Returns counts that were read by other means, such as by events of `perf-ring`: the value of each event, not
-    /// multiplexed. They have no CPU and no thread.
+    /// Returns counts that were read by other means, such as by events of `perf-ring`: the value of
+    /// each event, not multiplexed. They have no CPU and no thread.
     pub fn from_values(values: impl IntoIterator<Item = (NamedEvent, u64)>) -> Self {
         let event = |(event, value): (NamedEvent, u64)| {
             let mut counts = EventCounts::named(&event.name().into());
@@ -85,8 +88,8 @@ impl Counts {
         self.events.get(index)
     }
 
-    /// Returns the differences from `before`, an earlier reading of the same set. Momentary values are
-    /// taken from `self`.
+    /// Returns the differences from `before`, an earlier reading of the same set. Momentary values
+    /// are taken from `self`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let events = self.events.iter().enumerate().map(|(index, event)| match before.get(index) {
@@ -96,9 +99,10 @@ impl Counts {
         Self { events: events.collect() }
     }
 
-    /// Splits the counts by a key of the CPU or thread, ascending: by [`Scope::cpu_id`], by [`Scope::thread_id`], or by
-    /// the core or package of the CPU, see [`CpuTopology`](crate::CpuTopology). Each part has all events, some of them perhaps
-    /// without a count. Counts without a key are left out.
+    /// Splits the counts by a key of the CPU or thread, ascending: by [`Scope::cpu_id`], by
+    /// [`Scope::thread_id`], or by the core or package of the CPU, see
+    /// [`CpuTopology`](crate::CpuTopology). Each part has all events, some of them perhaps without
+    /// a count. Counts without a key are left out.
     ///
     /// A count of a whole package is in the sum of each part that has a CPU of the package.
     pub fn split_by<K: Ord>(&self, key: impl Fn(Scope) -> Option<K>) -> Vec<(K, Self)> {
@@ -149,8 +153,9 @@ impl EventCounts {
         &self.scopes
     }
 
-    /// Returns the sum over all CPUs or threads, not scaled. The times are the sums too, so that the time running
-    /// divided by the time enabled is the share of the time in which the event was not multiplexed.
+    /// Returns the sum over all CPUs or threads, not scaled. The times are the sums too, so that
+    /// the time running divided by the time enabled is the share of the time in which the event was
+    /// not multiplexed.
     ///
     /// A thread with an event for each CPU or PMU has its time enabled once.
     ///
@@ -160,16 +165,16 @@ impl EventCounts {
         sum(self.summed())
     }
 
-    /// Returns the sum over all CPUs or threads, each extrapolated to its full time enabled (multiplexing
-    /// correction), or `None` for momentary values of several CPUs or threads. It is an estimate if one of the counts
-    /// is unknown.
+    /// Returns the sum over all CPUs or threads, each extrapolated to its full time enabled
+    /// (multiplexing correction), or `None` for momentary values of several CPUs or threads. It is
+    /// an estimate if one of the counts is unknown.
     pub fn scaled(&self) -> Option<Scaled> {
         let has_sum = !self.is_snapshot || self.counted().count() <= 1;
         has_sum.then(|| scaled(self.counted()))
     }
 
-    /// Returns [`scaled`](Self::scaled) times the [`scale`](Self::scale), in the unit. `None` if the event
-    /// never ran, and for momentary values of several CPUs or threads.
+    /// Returns [`scaled`](Self::scaled) times the [`scale`](Self::scale), in the unit. `None` if
+    /// the event never ran, and for momentary values of several CPUs or threads.
     #[allow(clippy::cast_precision_loss)] // the scale is a float
     pub fn in_unit(&self) -> Option<f64> {
         Some(self.scaled()?.value()? as f64 * self.scale)
@@ -261,7 +266,7 @@ impl EventSet {
 }
 
 impl ScopeCount {
-    /// Returns what was read of an event; `None` is a pinned one that could not be scheduled.
+    /// Creates the count of an event; `None` for a pinned event that could not be scheduled.
     pub(super) fn new(scope: Scope, spec: &EventSpec, read: Option<Count>) -> Self {
         let (pmu, label) = (spec.pmu().map(Arc::from), Arc::clone(spec.label()));
         let (count, is_failed) = (read.unwrap_or_default(), read.is_none());
@@ -282,7 +287,7 @@ impl EventCounts {
         self.source = Some(Source::new(&spec.attr(), cgroup));
     }
 
-    /// Takes the first count of each PMU into the sum, if the one that is in the sum was left out by a split.
+    /// Adds the first count of each PMU to the sum, if a split left out the one in the sum.
     fn count_repeated_once(&mut self) {
         let mut seen: Vec<Option<Arc<str>>> = self.counted().map(|count| count.pmu.clone()).collect();
         for count in self.scopes.iter_mut().filter(|count| count.is_repeated) {
@@ -294,7 +299,7 @@ impl EventCounts {
     }
 }
 
-/// Adds a count to the one of the same event, scope and PMU. Returns it if there is no such count.
+/// Adds a count to the count with the same event, scope and PMU. Returns it if none matches.
 pub(super) fn merge(all: &mut [(usize, ScopeCount)], index: usize, new: ScopeCount) -> Option<ScopeCount> {
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
     let Some(old) = same.find(|old| old.scope == new.scope && old.pmu == new.pmu) else { return Some(new) };

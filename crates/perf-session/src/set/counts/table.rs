@@ -8,8 +8,8 @@ use super::{Counts, EventCounts};
 
 /// A table of counts, one a line: value, unit, name and remarks, without a line break at the end.
 ///
-/// [`Counts`](crate::Counts) prints itself by it. A program that has its own values, such as means of several runs,
-/// makes the rows.
+/// [`Counts`](crate::Counts) prints itself by it. A program that has its own values, such as means
+/// of several runs, makes the rows.
 #[derive(Clone, Debug, Default)]
 pub struct CountTable {
     rows: Vec<CountRow>,
@@ -29,7 +29,8 @@ pub struct CountRow {
 }
 
 impl CountRow {
-    /// Returns the text of a value: `~` before an estimate, and the digits of the whole number in groups of three.
+    /// Returns the text of a value: `~` before an estimate, and the digits of the whole number in
+    /// groups of three.
     pub fn counted(number: &str, is_estimate: bool) -> String {
         let (whole, fraction) = number.find('.').map_or((number, ""), |point| number.split_at(point));
         let mut text = String::from(if is_estimate { "~" } else { "" });
@@ -79,8 +80,9 @@ impl fmt::Display for CountTable {
     }
 }
 
-/// The totals, one a line: the value in its unit, `~` before an estimate, `-` if the event never ran, and the
-/// share of the time in which a multiplexed event was counted. Lost samples are there if some were lost.
+/// The totals, one a line: the value in its unit, `~` before an estimate, `-` if the event never
+/// ran, and the share of the time in which a multiplexed event was counted. Lost samples are there
+/// if some were lost.
 ///
 /// ```text
 /// 1,519,728  ns  task-clock

@@ -1,3 +1,5 @@
+//! Sums, splits and metrics of made-up counts.
+
 use super::*;
 
 fn count(value: u64, enabled: u64, running: u64) -> Count {

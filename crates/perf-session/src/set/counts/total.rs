@@ -1,3 +1,5 @@
+//! Sums of counts over CPUs, threads and PMUs.
+
 use std::collections::BTreeMap;
 
 use perf_ring::Count;
@@ -17,8 +19,9 @@ pub(super) fn add(one: &Count, other: &Count) -> Count {
 
 /// Returns one count for each CPU, and one for each thread. Unknown counts are left out.
 ///
-/// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the time
-/// enabled of all advances. So the time enabled of one event counts, and the times running are summed.
+/// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the
+/// time enabled of all advances. So the time enabled of one event counts, and the times running are
+/// summed.
 fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
     let mut cpus = Vec::new();
     let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
@@ -48,7 +51,8 @@ pub(super) fn sum<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count
     sum
 }
 
-/// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.
+/// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds
+/// nothing.
 pub(super) fn scaled<'p>(counts: impl Iterator<Item = &'p ScopeCount> + Clone) -> Scaled {
     let has_unknown = counts.clone().any(|count| count.is_failed);
     let parts = parts(counts).into_iter().filter(|part| part.time_enabled != Some(0));
@@ -56,7 +60,7 @@ pub(super) fn scaled<'p>(counts: impl Iterator<Item = &'p ScopeCount> + Clone) -
     parts.reduce(add_scaled).unwrap_or(Scaled::NeverRan)
 }
 
-/// Returns the sum of two scaled values, which is an estimate if one of them is.
+/// Returns the sum of two scaled values, which is an estimate if either is.
 fn add_scaled(one: Scaled, other: Scaled) -> Scaled {
     use Scaled::{Estimate, Exact, NeverRan, Unscaled};
     let sum = |one: u64, other: u64| one.saturating_add(other);

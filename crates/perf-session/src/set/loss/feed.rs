@@ -1,3 +1,5 @@
+//! Notes for a ledger: records, damage and counts.
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -23,8 +25,8 @@ fn reports_loss(kind: RecordType) -> bool {
 
 /// # Notes
 impl LossLedger {
-    /// Notes a record that was delivered: its losses if it reports some, and its time, from which the time
-    /// span of the next loss in this ring starts.
+    /// Notes a record that was delivered: its losses if it reports some, and its time, from which
+    /// the time span of the next loss in this ring starts.
     ///
     /// An [`EventSet`](crate::EventSet) does this for the records that it delivers.
     #[inline]
@@ -43,8 +45,8 @@ impl LossLedger {
         self.note_time(key, Some(record.time()));
     }
 
-    /// Notes a record of a ring that is read by itself, with the layout and the name of its event. See
-    /// [`note`](Self::note).
+    /// Notes a record of a ring that the caller reads, with the layout and the name of its event.
+    /// See [`note`](Self::note).
     pub fn note_record(
         &mut self,
         key: RingKey,
@@ -78,7 +80,7 @@ impl LossLedger {
     ) {
         let truncated = AuxFlags::TRUNCATED | AuxFlags::PARTIAL;
         let (kind, event, amount) = match record.decode(layout) {
-            // Its id names the event that wrote next, not the one that lost records.
+            // Its id belongs to the event that wrote next, not to the event that lost records.
             Ok(Record::Lost(lost)) => (LossKind::Lost, None, lost.lost()),
             Ok(Record::LostSamples(lost)) => (LossKind::LostSamples, event, lost.lost()),
             Ok(Record::Throttle(_)) => (LossKind::Throttled, event, 1),
@@ -113,8 +115,8 @@ impl LossLedger {
         }
     }
 
-    /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_ring::Ring::damage)
-    /// returns it.
+    /// Notes the bytes skipped in a ring since it was mapped, from
+    /// [`Ring::damage`](perf_ring::Ring::damage).
     pub fn note_damage(&mut self, key: RingKey, damage: SkippedBytes) {
         let Some(ring) = self.rings.get_mut(key.index() as usize) else { return };
         let amount = damage.bytes.saturating_sub(ring.damage.bytes);
@@ -125,7 +127,8 @@ impl LossLedger {
         }
     }
 
-    /// Notes how many records each event has lost since it was opened: the sum for each scope and label.
+    /// Notes how many records each event has lost since it was opened: the sum for each scope and
+    /// label.
     pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Arc<str>, u64)>) {
         let mut sums: HashMap<(Scope, Arc<str>), u64> = HashMap::new();
         for (scope, label, lost) in read {
@@ -138,9 +141,9 @@ impl LossLedger {
         self.rings.iter_mut().for_each(|ring| ring.last_read = ring.last);
     }
 
-    /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
-    /// event outside of the set, such as one of a perf event array; the next call for the same scope and
-    /// label has the new total.
+    /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It
+    /// is for an event outside of the set, such as one of a perf event array; the next call for the
+    /// same scope and label has the new total.
     pub fn note_read_lost(&mut self, scope: Scope, label: Arc<str>, lost: u64) {
         let key = Key { scope, event: Some(label.clone()), kind: LossKind::ReadLost };
         let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
@@ -151,7 +154,8 @@ impl LossLedger {
         }
     }
 
-    /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is known.
+    /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is
+    /// known.
     pub(in crate::set) fn open_gap(&mut self, scope: Scope, from: u64) {
         if self.gaps.iter().any(|gap| gap.scope == scope && gap.to.is_none()) {
             return;
@@ -175,7 +179,7 @@ impl LossLedger {
                 let sum = same.into_mut();
                 sum.amount = sum.amount.saturating_add(loss.amount);
                 sum.to = sum.to.max(loss.to);
-                // An unknown start stays unknown: it is before the first record of the ring.
+                // An unknown start stays unknown, because it precedes the first record of the ring.
                 if sum.from.is_some() && loss.from.is_some() {
                     sum.from = sum.from.min(loss.from);
                 }

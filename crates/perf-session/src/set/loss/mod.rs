@@ -17,9 +17,9 @@ mod tests;
 
 /// Everything that an [`EventSet`](crate::EventSet) lost: where, how much, and between which times.
 ///
-/// The set notes what it sees in the records that it delivers, and what its events count. The ledger can be
-/// asked at any moment, and cloned; [`EventSet::close`](crate::EventSet::close) returns it, so that it outlives the
-/// rings.
+/// The set notes what it sees in the records that it delivers, and what its events count. The
+/// ledger can be asked at any moment, and cloned; [`EventSet::close`](crate::EventSet::close)
+/// returns it, so that it outlives the rings.
 ///
 /// ```
 /// use perf_session::LossLedger;
@@ -58,11 +58,11 @@ pub struct Loss {
     pub kind: LossKind,
     /// The amount, in the unit of the kind.
     pub amount: u64,
-    /// The time of the last record before the first of these losses, in ns of the events' clock, if it is
-    /// known.
+    /// The time of the last record before the first of these losses, in ns of the events' clock, if
+    /// it is known.
     pub from: Option<u64>,
-    /// The time of the first record after the last of these losses, in ns of the events' clock. Unknown
-    /// for [`LossKind::ReadLost`].
+    /// The time of the first record after the last of these losses, in ns of the events' clock.
+    /// Unknown for [`LossKind::ReadLost`].
     pub to: Option<u64>,
 }
 
@@ -70,28 +70,30 @@ pub struct Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LossKind {
-    /// Records that the kernel dropped because the ring was full, by the `LOST` records of the ring: all
-    /// but those after the last record that fitted. Of any event of the ring.
+    /// Records that the kernel dropped because the ring was full, by the `LOST` records of the
+    /// ring: all but those after the last record that fitted. Of any event of the ring.
     #[doc(alias = "PERF_RECORD_LOST")]
     Lost,
-    /// Records of an event that the kernel dropped, by reading the event: exact. Those of
-    /// [`Lost`](Self::Lost) are among them. Since Linux 6.0.
+    /// Records of an event that the kernel dropped, by reading the event: exact, including
+    /// [`Lost`](Self::Lost). Since Linux 6.0.
     #[doc(alias = "PERF_FORMAT_LOST")]
     ReadLost,
     /// Samples that the PMU lost before they reached the ring, by the `LOST_SAMPLES` records.
     #[doc(alias = "PERF_RECORD_LOST_SAMPLES")]
     LostSamples,
-    /// Times that an event was throttled: it overflowed too often and was stopped until the next tick.
+    /// Times that an event was throttled: it overflowed too often and was stopped until the next
+    /// tick.
     #[doc(alias = "PERF_RECORD_THROTTLE")]
     Throttled,
     /// Records that the program dropped unread.
     Discarded,
-    /// Samples that were dropped because several events may have written them: they have the id of another program's event.
+    /// Samples that were dropped because several events may have written them: they have the id of
+    /// another program's event.
     Unattributed,
-    /// Bytes of a ring that were skipped because they are no records.
+    /// Bytes of a ring that were skipped because they are not records.
     Damaged,
-    /// Records that were delivered after one with a later time. Nothing is missing, but it is out of
-    /// timestamp order.
+    /// Records that were delivered after one with a later time. Nothing is missing, but it is out
+    /// of timestamp order.
     Late,
     /// Records of a hardware trace whose data was truncated or has gaps.
     #[doc(alias = "PERF_AUX_FLAG_TRUNCATED")]
@@ -106,8 +108,9 @@ pub enum LossKind {
 
 /// A time in which a CPU of a set had no events, because it was offline.
 ///
-/// The times are in ns of `CLOCK_MONOTONIC`. They enclose the gap: `from` is the last time at which the
-/// events were known to count, by a look at the CPU or, if their times are of this clock, by their last record.
+/// The times are in ns of `CLOCK_MONOTONIC`. They enclose the gap: `from` is the last time at which
+/// the events were known to count, by a look at the CPU or, if their times are of this clock, by
+/// their last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gap {
@@ -120,8 +123,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Returns the longest time in ns for which the CPU can have been without events; `None` while it still is. The true
-    /// time is shorter by what the CPU recorded after `from`.
+    /// Returns the maximum time in ns for which the CPU was without events; `None` while it still
+    /// is. The true time is shorter by the time of the CPU's records after `from`.
     pub const fn at_most(&self) -> Option<u64> {
         match self.to {
             Some(to) => Some(to.saturating_sub(self.from)),
@@ -174,8 +177,8 @@ impl LossLedger {
         amounts.fold(0, u64::saturating_add)
     }
 
-    /// Returns the number of records that the kernel dropped: for each ring the larger one of what its
-    /// `LOST` records report and what its events count. It is exact since Linux 6.0.
+    /// Returns the number of records that the kernel dropped: for each ring the larger of two sums,
+    /// from its `LOST` records and from its events' counts. It is exact since Linux 6.0.
     pub fn dropped(&self) -> u64 {
         let rings = self.dropped_by_ring().into_values();
         rings.map(|(reported, read)| reported.max(read)).fold(0, u64::saturating_add)
@@ -212,20 +215,21 @@ impl LossLedger {
 
     /// Returns an error with all losses if there is one. Late records are no loss.
     ///
-    /// The records that were dropped last are known only after [`EventSet::losses`](crate::EventSet::losses) or
+    /// The records that were dropped last are known only after
+    /// [`EventSet::losses`](crate::EventSet::losses) or
     /// [`EventSet::close`](crate::EventSet::close), which read them from the events.
     ///
     /// # Errors
     ///
-    /// The losses.
+    /// A report of all losses.
     pub fn nothing_lost(&self) -> Result<(), LossReport> {
         let losses: Vec<Loss> = self.losses().filter(|loss| loss.kind.is_loss()).cloned().collect();
         if losses.is_empty() { Ok(()) } else { Err(LossReport { losses, gaps: self.gaps.clone() }) }
     }
 
-    /// Adds a ring, and returns its key: for a ring that does not belong to an [`EventSet`](crate::EventSet). Use it as the
-    /// key of the ring in a [`RingSet`](perf_ring::RingSet), whose records the ledger then
-    /// [notes](Self::note).
+    /// Adds a ring, and returns its key: for a ring that does not belong to an
+    /// [`EventSet`](crate::EventSet). Use it as the key of the ring in a
+    /// [`RingSet`](perf_ring::RingSet), whose records the ledger then [notes](Self::note).
     ///
     /// ```no_run
     /// use perf_session::ring::{Ring, RingSet};
@@ -261,7 +265,8 @@ impl LossLedger {
         rings.for_each(|ring| ring.is_current = false);
     }
 
-    /// Returns the time of the last record of the ring into which events of this scope write, in ns of the events' clock.
+    /// Returns the time of the last record of the ring into which events of this scope write, in ns
+    /// of the events' clock.
     pub(in crate::set) fn last_time(&self, scope: Scope) -> Option<u64> {
         self.rings.iter().rfind(|ring| ring.is_current && ring.scope == scope)?.last
     }

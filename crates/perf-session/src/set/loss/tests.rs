@@ -1,3 +1,5 @@
+//! Losses of made-up rings.
+
 use perf_ring::{Attr, AttrFlags, RawRecord, RecordType, SampleLayout, SampleType, Software};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Clocks of made-up events and of this machine.
+
 use perf_ring::{Hardware, Software};
 use proptest::prelude::*;
 use rustix::time::Timespec;

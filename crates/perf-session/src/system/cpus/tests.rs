@@ -1,3 +1,5 @@
+//! Lists of CPUs.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Allowances of made-up users.
+
 use super::*;
 use crate::system::tree::Tree;
 

@@ -1,3 +1,5 @@
+//! Parts of an attr that were dropped.
+
 use std::fmt;
 
 use perf_ring::abi::Release;
@@ -27,17 +29,19 @@ pub enum DroppedFeature {
     },
     /// A field is not sampled: one, or all that this crate does not know.
     SampleField(SampleType),
-    /// A field is sampled that was not requested, in place of one that was.
+    /// A field that was not requested is sampled instead of the requested one.
     SampleFieldInstead(SampleType),
     /// A word is not read: one, or all that this crate does not know.
     ReadWord(ReadFormat),
-    /// A branch filter or a part of branch records is not used: one bit, or all that this crate does not know.
+    /// A branch filter or a part of branch records is not used: one bit, or all that this crate
+    /// does not know.
     Branch(BranchSampleType),
     /// A field of the attr is 0.
     Field(Field),
 }
 
-/// Fields that request something by themselves. The others are parameters of a bit, which is in the list already.
+/// Fields that request something on their own. The others are parameters of a bit, which is in the
+/// list already.
 const ALONE: [Field; 3] = [Field::SAMPLE_MAX_STACK, Field::AUX_WATERMARK, Field::SIG_DATA];
 
 /// Returns the unknown bits as one, then each known bit.
@@ -104,7 +108,8 @@ impl DroppedFeature {
     }
 }
 
-/// The part and what the event has in its place, such as `flag BUILD_ID given up (since Linux 5.12)`.
+/// The part and what the event has in its place, such as
+/// `flag BUILD_ID given up (since Linux 5.12)`.
 impl fmt::Display for DroppedFeature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = self.part();

@@ -31,8 +31,8 @@ pub(super) use step::{Step, steps};
 /// # }
 /// ```
 ///
-/// Never dropped: the event itself (its type and config words), its period, its scope in tasks, and flags
-/// without which the program would do something else (`INHERIT`, `SIGTRAP`, `REMOVE_ON_EXEC`,
+/// Never dropped: the event itself (its type and config words), its period, its scope in tasks, and
+/// flags without which the program would do something else (`INHERIT`, `SIGTRAP`, `REMOVE_ON_EXEC`,
 /// `WRITE_BACKWARD`, `AUX_OUTPUT`, `aux_action`).
 #[derive(Clone, Debug)]
 pub struct AttrFallback {
@@ -45,7 +45,7 @@ pub struct AttrFallback {
 }
 
 impl AttrFallback {
-    /// Returns the fallback of an attr of which every newer feature may be dropped.
+    /// Creates a fallback that may drop every newer feature of the attr.
     pub fn new(attr: &Attr) -> Self {
         Self {
             attr: *attr,
@@ -98,27 +98,27 @@ impl AttrFallback {
         self
     }
 
-    /// Keeps the whole attr: it is tried once.
+    /// Keeps the whole attr, which is tried once.
     #[must_use]
     pub fn all_or_nothing(mut self) -> Self {
         self.all_or_nothing = true;
         self
     }
 
-    /// Calls `open` with the attr, and after `EINVAL`, `EOPNOTSUPP` or `E2BIG` with less of it, until it
-    /// succeeds.
+    /// Calls `open` with the attr, and after `EINVAL`, `EOPNOTSUPP` or `E2BIG` with less of it,
+    /// until it succeeds.
     ///
-    /// The newest features are dropped first. Then each is tried again, so that only those stay dropped
-    /// that the kernel or the PMU does not accept. The order is fixed. At most one event is open at a time,
-    /// and `open` is called at most [`max_attempts`](Self::max_attempts) times.
+    /// The newest features are dropped first. Then each is tried again, so that only those stay
+    /// dropped that the kernel or the PMU does not accept. The order is fixed. At most one event is
+    /// open at a time, and `open` is called at most [`max_attempts`](Self::max_attempts) times.
     ///
-    /// Any other errno ends the search: a missing permission or descriptor is not a reason to drop a
-    /// feature of the attr.
+    /// Any other errno ends the search: a missing permission or descriptor is not a reason to drop
+    /// a feature of the attr.
     ///
     /// # Errors
     ///
-    /// [`FallbackError`] with the error of the attempt that ended the search, or of the whole attr if
-    /// dropping features does not help.
+    /// [`FallbackError`] with the error of the attempt that ended the search, or of the whole attr
+    /// if dropping features does not help.
     pub fn open<T, E: Into<Error>>(
         &self,
         mut open: impl FnMut(&Attr) -> Result<T, E>,
@@ -126,8 +126,8 @@ impl AttrFallback {
         search::search(self, |attr: &Attr| open(attr).map_err(E::into))
     }
 
-    /// Returns the largest number of calls that [`open`](Self::open) makes: twice the features that may
-    /// be dropped, and three.
+    /// Returns the largest number of calls that [`open`](Self::open) makes: twice the features that
+    /// may be dropped, and three.
     pub fn max_attempts(&self) -> usize {
         if self.all_or_nothing { 1 } else { 2 * steps(self).len() + 3 }
     }

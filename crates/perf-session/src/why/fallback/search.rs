@@ -6,7 +6,7 @@ use perf_ring::{Attr, AttrFlags, Errno, Error};
 use super::{AttrFallback, DroppedFeature, FallbackError, Opened, Step, steps};
 use crate::why::{EXCLUDES, Field};
 
-/// The attempts so far, and the event of the last one if it was opened.
+/// The attempts so far, and the event of the last attempt if it was opened.
 struct Search<T, F> {
     open: F,
     /// The event of the last attempt.
@@ -93,7 +93,8 @@ pub(super) fn search<T>(
                 return search.finish(&asked, attr);
             }
             Err(error) if is_about_the_attr(&error) => {}
-            // Without the exclude flags an event may need a permission that the attr did not ask for.
+            // Without the exclude flags an event may need a permission that the attr did not ask
+            // for.
             Err(_) if is_exclude(step) => break,
             Err(error) => return search.failed(error, attr, Vec::new()),
         }
@@ -101,8 +102,8 @@ pub(super) fn search<T>(
     search.failed(first, base, Vec::new())
 }
 
-/// Tries each step without which the attr may open too, the oldest first, and returns the attr after those
-/// that are needed. The last one is: without it the attr was refused.
+/// Tries each step without which the attr may open too, the oldest first, and returns the attr
+/// after those that are needed. The last one is: without it the attr was refused.
 fn restore<T>(
     search: &mut Search<T, impl FnMut(&Attr) -> Result<T, Error>>,
     base: &Attr,
@@ -124,7 +125,7 @@ fn apply(base: &Attr, steps: &[Step]) -> Attr {
     steps.iter().fold(*base, |attr, step| step.apply(attr))
 }
 
-/// Returns the attr without the fields after `kernel` bytes, or those of them that the event needs.
+/// Returns the attr without the fields after `kernel` bytes, or those fields that the event needs.
 fn truncated(asked: &Attr, kernel: u32, fallback: &AttrFallback) -> Result<Attr, Vec<Field>> {
     let (mut attr, mut missing) = (*asked, Vec::new());
     for field in Field::beyond(asked, kernel) {

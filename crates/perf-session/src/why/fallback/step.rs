@@ -1,3 +1,5 @@
+//! The features of an attr by the release that has them.
+
 use std::cmp::Reverse;
 
 use perf_ring::abi::Release;
@@ -15,7 +17,8 @@ const KEPT: AttrFlags = AttrFlags::WATERMARK
     .union(AttrFlags::REMOVE_ON_EXEC)
     .union(AttrFlags::SIGTRAP);
 
-/// The first release that samples counts of inherited events, after those that refuse them (4.13 to 6.11).
+/// The first release that samples counts of inherited events, after those that refuse them (4.13 to
+/// 6.11).
 const INHERITED_READ: Release = Release(6, 12, 0);
 /// The first release with `sample_max_stack`, which no flag announces.
 const MAX_STACK: Release = Release(4, 8, 0);
@@ -28,7 +31,7 @@ pub(in crate::why) enum Step {
     PreciseIp(Skid),
     Flags(AttrFlags),
     Samples(SampleType),
-    /// `WEIGHT` in place of `WEIGHT_STRUCT`.
+    /// Use `WEIGHT` instead of `WEIGHT_STRUCT`.
     Weight,
     Reads(ReadFormat),
     Branches(BranchSampleType),
@@ -71,8 +74,8 @@ fn clear_samples(attr: &mut Attr, fields: SampleType) {
     }
 }
 
-/// Returns the steps for an attr: those that depend on the PMU, then the newest bits first, then the exclude
-/// flags. Each changes the attr, unless another step of the same field has.
+/// Returns the steps for an attr: those that depend on the PMU, then the newest bits first, then
+/// the exclude flags. Each changes the attr, unless another step of the same field has.
 pub(in crate::why) fn steps(fallback: &AttrFallback) -> Vec<Step> {
     let attr = &fallback.attr;
     let mut steps = Vec::new();
@@ -91,7 +94,8 @@ pub(in crate::why) fn steps(fallback: &AttrFallback) -> Vec<Step> {
     steps
 }
 
-/// Returns the steps for bits that this crate does not know: they are newer than all it knows.
+/// Returns the steps for bits that this crate does not know, which must be newer than all known
+/// ones.
 fn unknown_bits(fallback: &AttrFallback) -> Vec<Step> {
     let (attr, keep) = (&fallback.attr, &fallback.keep);
     let steps = [
@@ -127,8 +131,8 @@ fn newest_first(fallback: &AttrFallback, has_clock: bool) -> impl Iterator<Item 
     dated.into_iter().map(|(_, step)| step)
 }
 
-/// Returns the step that clears a sample field. `WEIGHT` is cleared together with the field that it stands
-/// for.
+/// Returns the step that clears a sample field. `WEIGHT` is cleared together with the field that it
+/// stands for.
 fn sample_step(field: SampleType) -> Step {
     if field == SampleType::WEIGHT_STRUCT {
         return Step::Samples(SampleType::WEIGHT_STRUCT | SampleType::WEIGHT);
@@ -136,15 +140,15 @@ fn sample_step(field: SampleType) -> Step {
     Step::Samples(field)
 }
 
-/// Returns the steps that clear the wanted bits, without those of the first release, which every kernel with the
-/// field has.
+/// Returns the steps that clear the wanted bits, except bits of the first release, which every
+/// kernel with the field has.
 fn newer<T: Copy>(
     table: &'static [(T, Release)],
     is_wanted: impl Fn(T) -> bool,
     step: impl Fn(T) -> Step,
 ) -> impl Iterator<Item = (Release, Step)> {
     let first = table.iter().map(|row| row.1).min();
-    // Of one release the higher bit goes first, because it may need the lower one.
+    // Within a release the higher bit goes first, because it may need the lower one.
     let rows = table.iter().rev().filter(move |(bit, since)| Some(*since) > first && is_wanted(*bit));
     rows.map(move |(bit, since)| (*since, step(*bit)))
 }

@@ -8,7 +8,7 @@ use super::*;
 const CLOCK: Attr = Attr::software(Software::CPU_CLOCK);
 const CYCLES: Attr = Attr::hardware(Hardware::CPU_CYCLES);
 
-/// A hybrid machine with an uncore PMU, CPUs 0 to 3 and 8, of which 3 is offline.
+/// A hybrid machine with an uncore PMU and CPUs 0 to 3 and 8. CPU 3 is offline.
 fn tree() -> Tree {
     let tree = Tree::new();
     tree.file("/proc/sys/kernel/perf_event_max_sample_rate", "25000\n");

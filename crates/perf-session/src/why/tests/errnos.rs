@@ -1,4 +1,4 @@
-//! The other errnos.
+//! Errnos other than permissions.
 
 use super::*;
 use perf_ring::sys::Error as SysError;

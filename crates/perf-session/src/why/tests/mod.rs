@@ -1,3 +1,5 @@
+//! Explanations on made-up machines.
+
 use std::cell::RefCell;
 
 use perf_ring::sys::Error as SysError;
@@ -19,7 +21,7 @@ mod trials;
 const CLOCK: Attr = Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL);
 const CYCLES: Attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(AttrFlags::EXCLUDE_KERNEL);
 
-/// A machine with CPUs 0 to 3, of which 2 is offline, and a user without capabilities.
+/// A machine with CPUs 0 to 3 and a user without capabilities. CPU 2 is offline.
 fn tree() -> Tree {
     let tree = Tree::new();
     tree.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
@@ -79,7 +81,8 @@ fn of(tree: &Tree, errno: Errno, attr: &Attr) -> Diagnosis {
     at(tree, errno, attr, me())
 }
 
-/// Asserts the cause of an errno of the calling thread's event, and that words are in the three lines.
+/// Asserts the cause of an errno of the calling thread's event, and that words are in the three
+/// lines.
 #[track_caller]
 fn assert_of(tree: &Tree, errno: Errno, attr: &Attr, cause: Cause, words: &[&str]) {
     assert_is(&of(tree, errno, attr), cause, words);

@@ -26,7 +26,7 @@ fn kernel_side_needs_level_1() {
     assert_is(&explanation, Cause::Paranoid, &words);
     assert_eq!(explanation.evidence()[0].source(), Privileges::PARANOID);
     assert_eq!(explanation.evidence()[0].value(), "2");
-    // At level 1 the kernel side is permitted, so the cause is another one.
+    // At level 1 the kernel side is permitted, so the cause is different.
     assert_eq!(of(&at_level(1), Errno::EACCES, &kernel).cause(), Cause::Unknown);
 }
 

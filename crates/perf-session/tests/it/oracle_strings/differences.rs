@@ -14,7 +14,7 @@ const INTEL_PT: &str = "the perf tool adds its defaults for Intel PT";
 const HYBRID_NUMBERS: &str =
     "the perf tool turns numbers into hardware events of both core PMUs, whatever the type is";
 
-/// The strings whose attrs differ from those of perf 6.1: machine, string, reason.
+/// The strings whose attrs differ from perf 6.1: machine, string, reason.
 pub(crate) const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("amd", "L1-dcache-loads-stores", SECOND),
     ("amd", "L1-dcache-misses-refs", SECOND),

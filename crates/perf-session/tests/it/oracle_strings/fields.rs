@@ -1,3 +1,5 @@
+//! The fields of an attr that an event string sets.
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -6,8 +8,8 @@ use perf_session::ring::{Attr, AttrFlags, BranchSampleType, BreakpointLen, Event
 
 /// The fields of an attr that an event string sets and that are not 0.
 ///
-/// The perf tool samples 4000 times a second and lets children inherit unless the string says otherwise.
-/// Ours only counts. So these fields are compared if the string has such a term.
+/// The perf tool samples 4000 times a second and lets children inherit unless the string says
+/// otherwise. Ours only counts. So these fields are compared if the string has such a term.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fields(BTreeMap<&'static str, u64>);
 
@@ -90,14 +92,15 @@ impl Fields {
         if (fields["period"], fields["freq"]) == (4000, 1) {
             fields.extend([("period", 0), ("freq", 0)]);
         }
-        // The length of an instruction is that of a `long`.
+        // The length of an instruction breakpoint is the size of `long`.
         if fields["bp_type"] == 4 && !text.contains('/') {
             fields.insert("config2", BreakpointLen::EXECUTE.0);
         }
         Self(fields).compared(text)
     }
 
-    /// Returns the fields that a name has: not the settings of sampling, nor whether guests are excluded.
+    /// Returns the fields that a name has: not the settings of sampling, nor whether guests are
+    /// excluded.
     pub(crate) fn named(mut self) -> Self {
         for name in [
             "exclude_guest",
@@ -129,8 +132,9 @@ impl Fields {
         if !text.contains("inherit") {
             remove("inherit");
         }
-        // The perf tool excludes guests from the events of every PMU, and opens them once more without the flag
-        // where that fails: a PMU that has no modes rejects it. Ours does not set it for these.
+        // The perf tool excludes guests from the events of every PMU, and opens them once more
+        // without the flag where that fails: a PMU that has no modes rejects it. Ours does not set
+        // it for these.
         let is_generic = self.0["type"] <= EventType::BREAKPOINT.0.into();
         if !is_generic && !is_about_guests(text) {
             self.0.remove("exclude_guest");

@@ -1,3 +1,5 @@
+//! A directory with the files of a machine.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

@@ -70,7 +70,7 @@ fn malformed_events_are_named() {
     assert_eq!(x("events/x", "evnt=1"), "events/x: expected terms of the PMU, found `evnt=1`");
     let too_wide = "events/x: expected values that fit the terms of the PMU, found `event=0x100`";
     assert_eq!(x("events/x", "event=0x100"), too_wide);
-    // An event does not refer to another one, nor to itself.
+    // An event can refer neither to another one nor to itself.
     assert_eq!(x("events/x", "x"), "events/x: expected terms of the PMU, found `x`");
 }
 

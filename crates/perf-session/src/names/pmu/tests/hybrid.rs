@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// Performance cores 0 to 7 and efficiency cores 8 to 15. There is no PMU `cpu`.
+/// Performance cores 0 to 7 and efficiency cores 8 to 15, without a PMU `cpu`.
 fn tree() -> Tree {
     let tree = Tree::new();
     tree.pmu(

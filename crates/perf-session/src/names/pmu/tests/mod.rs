@@ -1,3 +1,5 @@
+//! PMUs of several machines.
+
 use super::*;
 use crate::names::spec::EventSpec;
 use crate::system::tree::Tree;

@@ -146,7 +146,7 @@ fn general_terms_change_the_attr() {
     ] {
         assert!(problem(&pmu, terms).1, "{terms}");
     }
-    // The list in errors is that of the terms that are applied.
+    // The list in errors must match the terms that are applied.
     for name in general::NAMES {
         let mut general = General { attr: attr(""), name: None };
         assert_ne!(general.apply(name, Some("1")), Ok(false), "{name}");

@@ -5,7 +5,7 @@ use perf_ring::EventType;
 use super::*;
 use crate::names::pmu::PmuError;
 
-/// Returns the text that the address in `config1` is that of.
+/// Returns the text at the address in `config1`.
 fn probe_text(probe: &Probe, system: &System) -> (u64, bool) {
     let spec = probe.event_spec(system).unwrap();
     let (Location::Function { name: text, .. } | Location::File { path: text, .. }) = &probe.location else {

@@ -21,8 +21,8 @@ pub(super) const fn function(name: &'static str, address: u64) -> Symbol {
 /// The segment of the file: its virtual address, place in the file and length, all in bytes.
 pub(super) const SEGMENT: (u64, u64, u64) = (0x40_1000, 0x2000, 0x500);
 
-/// Returns a 64-bit little-endian shared library with one loaded segment and these symbols, exported ones
-/// first.
+/// Returns a 64-bit little-endian shared library with one loaded segment and these symbols,
+/// exported ones first.
 pub(super) fn library(exported: &[Symbol], others: &[Symbol]) -> Vec<u8> {
     let (dynamic, dynamic_names) = table(exported);
     let (symbols, names) = table(others);
@@ -68,7 +68,8 @@ fn segment() -> Vec<u8> {
     header
 }
 
-/// Returns a section header: its type, place and length in the file, link, and the size of an entry.
+/// Returns a section header: its type, place and length in the file, link, and the size of an
+/// entry.
 fn section(kind: u32, (offset, len): (u64, u64), link: u32, entry: u64) -> Vec<u8> {
     let mut header = [0, kind].map(u32::to_le_bytes).concat(); // sh_name, sh_type
     header.extend([0, 0, offset, len].map(u64::to_le_bytes).concat()); // sh_flags, sh_addr, sh_offset, sh_size

@@ -97,7 +97,7 @@ fn file_that_is_no_program_is_named() {
 
 #[test]
 fn symbols_of_the_test_itself_are_found() {
-    // The name is mangled; it is that of the symbol table.
+    // The symbol table has the mangled name.
     let path = std::env::current_exe().unwrap();
     let offset = Probe::file_function(&path, "main").map(|probe| probe.location);
     assert!(matches!(offset, Ok(Location::File { offset, .. }) if offset > 0), "{offset:?}");

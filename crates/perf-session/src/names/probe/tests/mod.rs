@@ -1,3 +1,5 @@
+//! Probes of a made-up machine and of this one.
+
 use super::*;
 use crate::system::System;
 use crate::system::tree::Tree;

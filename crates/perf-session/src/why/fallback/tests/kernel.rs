@@ -1,5 +1,5 @@
-//! A simulated kernel of any release: it refuses the bits and sizes that it does not know, in the order in
-//! which `perf_copy_attr` and `perf_event_alloc` check them. The bits of each release are those of `perf-abi`.
+//! A simulated kernel of any release: it refuses unknown bits and sizes, in the order in which
+//! `perf_copy_attr` and `perf_event_alloc` check them. `perf-abi` has the bits of each release.
 
 use perf_ring::abi::Release;
 use perf_ring::sys::Error as SysError;

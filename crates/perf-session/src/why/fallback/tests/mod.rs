@@ -1,3 +1,5 @@
+//! Fallbacks on simulated kernels.
+
 use perf_ring::sys::Error as SysError;
 use perf_ring::{
     Attr, AttrFlags, BranchSampleType, Call, Clock, Errno, Error, Hardware, ReadFormat, SampleType, Skid,
@@ -64,7 +66,7 @@ fn every_published_size_opens_with_all_that_its_release_knows() {
         let fallback = AttrFallback::new(&asked);
         let opened = fallback.open(|attr| kernel.open(attr)).unwrap();
         let granted = opened.attr;
-        // Since 5.13 nothing of the attr is after the end of the kernel's.
+        // Since 5.13 the kernel's attr has all fields of ours.
         assert_eq!(granted.size, if size < 128 { size } else { Attr::SIZE }, "{release:?}");
         assert_eq!(granted.flags.bits(), asked.flags.bits() & kernel.flags(), "{release:?}");
         // Before 5.12 the weight is one number.

@@ -1,3 +1,5 @@
+//! Random attrs on random releases.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,6 +1,7 @@
 //! Prints where the threads of a `perf.data` file wait, as folded stacks with ns.
 //!
-//! Usage: `off_cpu FILE`, of `perfkit record --off-cpu` or `perf record -e context-switches -c 1 -g --switch-events`.
+//! Usage: `off_cpu FILE`, with a file of `perfkit record --off-cpu` or
+//! `perf record -e context-switches -c 1 -g --switch-events`.
 
 use std::error::Error;
 use std::io;
@@ -27,14 +28,14 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut reader = Reader::open(path)?.sorted();
     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
     let mut collector = Collector::new(resolver, ProfileBuilder::new());
-    // Tracepoints need their formats, which the file has as a feature. Without those of wakeups, nobody knows how long a thread
-    // waited for a CPU after it.
+    // Tracepoints need their formats, which the file has as a feature. Without wakeups, it is
+    // unknown how long a thread waited for a CPU after its wakeup.
     let off_cpu = collector.off_cpu_events(false);
     let events = reader.events().as_slice().iter();
     let switches: Vec<_> = events.map(|event| SwitchEvent::new(event.attr(), None)).collect();
     let mut waits = Waits::new();
     let mut malformed = 0_u64;
-    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    // A damaged or truncated file ends with an error: print the records before it first.
     let end = loop {
         let record = match reader.next() {
             Ok(Some(record)) => record,
@@ -59,7 +60,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         }
     };
     collector.add_broken_waits(waits.broken());
-    // Those of threads that still wait at the end, which is unknown: the last record.
+    // The waits of threads that still wait at the end. Its time is unknown, so use the last record.
     for wait in waits.finish(0) {
         collector.add_wait(off_cpu, &wait, false);
     }

@@ -1,6 +1,6 @@
-//! Prints the functions with most samples of a `perf.data` file.
+//! Prints the functions with the most samples in a `perf.data` file.
 //!
-//! Usage: `top FILE`, of `perf record` or `perfkit record`.
+//! Usage: `top FILE`, with a file of `perf record` or `perfkit record`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -24,9 +24,9 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("expected the path of a perf.data file")?;
     let mut reader = Reader::open(path)?.sorted();
-    // Files of another machine need a build id, and a place: `FileFinder::remote().with_symfs(...)`.
+    // For another machine use `FileFinder::remote().with_symfs(...)`; files need a build id then.
     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
-    // The table is all that is printed, so that no stack needs to be kept.
+    // Only the table is printed, so that stacks need not be kept.
     let mut collector = Collector::with_table(resolver, &[Column::Function])?;
     let events = reader.events().as_slice().iter().enumerate();
     let events: Vec<_> = events
@@ -38,7 +38,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         })
         .collect();
     let mut malformed = 0_u64;
-    // A damaged or truncated file has an error after its last whole record: print what was read first.
+    // A damaged or truncated file ends with an error: print the records before it first.
     let end = loop {
         let record = match reader.next() {
             Ok(Some(record)) => record,

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Returns the indices of all nodes, each parent before its children, and the children of a parent by `compare`.
+/// Returns the indices of all nodes, each parent before its children, and the children of a parent
+/// by `compare`.
 ///
 /// `parents` has the parent of each node, which comes earlier.
 pub(crate) fn preorder(parents: &[Option<u32>], compare: impl Fn(u32, u32) -> Ordering) -> Vec<u32> {

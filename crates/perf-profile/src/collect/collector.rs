@@ -1,4 +1,4 @@
-//! Adds the samples among records to a profile.
+//! Collects samples from records into a profile.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::profile::{
 };
 use crate::view::{Column, TableSums};
 
-/// Makes a [`Profile`] of records.
+/// Builds a [`Profile`] from records.
 ///
 /// ```no_run
 /// use perf_abi::Attr;
@@ -27,7 +27,7 @@ use crate::view::{Column, TableSums};
 /// use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
 /// use perf_symbols::FileFinder;
 ///
-/// /// Adds up the samples of one event; the records come in the order of time.
+/// /// Adds up the samples of one event. Records must come in time order.
 /// fn collect<'r, L: Layout>(attr: &Attr, records: impl Iterator<Item = Record<'r, L>>) -> std::io::Result<Profile> {
 ///     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
 ///     let mut collector = Collector::new(resolver, ProfileBuilder::new());
@@ -44,27 +44,27 @@ use crate::view::{Column, TableSums};
 pub struct Collector {
     pub(super) resolver: Resolver,
     pub(super) builder: ProfileBuilder,
-    /// In place of the stacks of the builder.
+    /// Replaces the stacks of the builder.
     tabulation: Option<Tabulation>,
-    /// By the id of the thread, while it has that name: the id of the control group in its last sample, and the thread.
+    /// Thread with its current name and the control group id of its last sample, by thread id.
     threads: FxHashMap<u32, (Option<u64>, ThreadId)>,
-    /// Some threads of the last samples by their ids and control groups, until a record may change their names.
+    /// Small cache of recent threads, cleared when a record may change their names.
     last_threads: [Option<(u32, Option<u64>, ThreadId)>; LAST_THREADS],
     last_stacks: LastStacks,
-    /// By the cookie: samples whose user callchain comes in a later record.
+    /// Samples whose user callchain comes in a later record, by cookie.
     deferred: FxHashMap<u64, Vec<Deferred>>,
-    /// Samples by the text of the reason why their stack is incomplete.
+    /// Number of samples with incomplete stacks, by the text of the reason.
     incomplete: BTreeMap<String, u64>,
-    /// The same, of the reasons that need no text for each sample.
+    /// The same for reasons that need no text per sample.
     ends: FxHashMap<StackEndReason, u64>,
-    /// The frames of names that are no functions.
+    /// Locations of frames that are labels, not functions.
     pub(super) labels: FxHashMap<StringId, LocationId>,
     pub(super) losses: Losses,
-    /// Late records up to the last profile.
+    /// Number of late records up to the last profile.
     late_records: u64,
 }
 
-/// More than most machines have CPUs, whose threads are sampled in turn.
+/// More than most machines have CPUs, which sample their threads in turn.
 const LAST_THREADS: usize = 16;
 
 struct Deferred {
@@ -73,16 +73,16 @@ struct Deferred {
     sample: profile::Sample,
 }
 
-/// The reason of callchains that [lack a caller](Resolver::with_missing_callers).
+/// The reason for callchains that [lack a caller](Resolver::with_missing_callers).
 const LACKS_CALLER: &str = "the innermost function has no frame pointer, so that its caller is missing; record with --call-graph dwarf";
 
-/// How a stack ends, to be counted.
+/// How a stack ends, for counting.
 #[derive(Clone, Copy)]
 struct EndOf {
     pid: u32,
     end: StackEnd,
     left_out: usize,
-    /// Of a callchain: the address that was interrupted in user space.
+    /// For a callchain, the interrupted address in user space.
     innermost: Option<(u64, LocationId)>,
 }
 
@@ -97,7 +97,8 @@ impl EndOf {
 }
 
 impl Collector {
-    /// Makes one that has seen no record. The builder is empty, or has [times](ProfileBuilder::with_times).
+    /// Creates a collector before its first record. The builder is empty, or has
+    /// [times](ProfileBuilder::with_times).
     pub fn new(resolver: Resolver, builder: ProfileBuilder) -> Self {
         Self {
             resolver,
@@ -115,42 +116,42 @@ impl Collector {
         }
     }
 
-    /// Makes one that keeps the sums of a table in place of the stacks, and has seen no record: for recordings of many
-    /// different stacks, it is faster, and its memory grows with the functions only. [`finish_table`](Self::finish_table)
-    /// returns the table.
+    /// Creates a collector that sums up a table instead of keeping stacks. For recordings of many
+    /// different stacks this is faster, and memory only grows with the functions.
+    /// [`finish_table`](Self::finish_table) returns the table.
     ///
     /// # Errors
     ///
-    /// The system cannot start the thread that adds up the table.
+    /// Returns the error of the system if it cannot start the thread that sums up the table.
     pub fn with_table(resolver: Resolver, columns: &[Column]) -> io::Result<Self> {
         let tabulation = Some(Tabulation::new(columns)?);
         Ok(Self { tabulation, ..Self::new(resolver, ProfileBuilder::new()) })
     }
 
-    /// Adds an event.
+    /// Adds an event, and returns its id for [`add`](Self::add).
     pub fn event(&mut self, event: Event) -> EventId {
         self.builder.event(event)
     }
 
-    /// Returns the address spaces up to now: to decide whether a sample is wanted.
+    /// Returns the current address spaces, for example to decide whether a sample is wanted.
     pub fn spaces(&self) -> &AddressSpaces {
         self.resolver.spaces()
     }
 
-    /// Returns the address spaces, to add the build ids of a file.
+    /// Returns the address spaces, for adding the build ids of a file.
     pub fn spaces_mut(&mut self) -> &mut AddressSpaces {
         self.resolver.spaces_mut()
     }
 
-    /// Applies one record. Pass all records, in the order of time, and then those samples that are wanted to
-    /// [`add`](Self::add).
+    /// Applies a record. Pass all records in time order, and pass the wanted samples to
+    /// [`add`](Self::add) next.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         if !matches!(record, Record::Sample(_)) {
             self.last_threads = Default::default();
         }
         match record {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
-            // Ids that are used again, also without an exit record.
+            // Thread ids can be reused, even without an exit record.
             Record::Comm(_) | Record::Fork(_) | Record::Cgroup(_) => self.threads.clear(),
             Record::Lost(_) | Record::LostSamples(_) => self.losses.lost.note(record),
             Record::CallchainDeferred(chain) => {
@@ -164,22 +165,22 @@ impl Collector {
         self.resolver.update(record);
     }
 
-    /// Adds a sample of an event, after [`update`](Self::update) had it.
+    /// Adds a sample of an event, after [`update`](Self::update) was called with it.
     pub fn add<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>) {
         let period = || self.builder.get_event(event).map_or(1, |event| event.period);
         let value = sample.period().unwrap_or_else(period);
         self.add_value(event, sample, value);
     }
 
-    /// As [`add`](Self::add), with another value than the sample's period: for the events of a group, of which only the leader
-    /// samples ([`LeaderSampling`](crate::LeaderSampling)).
+    /// Adds a sample with `value` instead of its period, for the events of a group in which only
+    /// the leader samples ([`LeaderSampling`](crate::LeaderSampling)).
     pub fn add_value<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>, value: u64) {
         let pid = sample.pid().unwrap_or(0);
         let thread = self.thread_of(sample);
         let (time, cpu) = (sample.time(), sample.cpu());
         let source = Source { event, thread, pid, time };
         let added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
-        // Registers lead to more than the callchain has, and the calls that the CPU recorded may.
+        // Registers lead to more frames than the callchain has, and recorded calls may.
         let has_more = sample.regs_user().is_some() || sample.branches().is_some();
         let chain = sample.callchain().filter(|_| !has_more);
         let max_stack = self.builder.get_event(event).map_or(MAX_STACK_DEPTH, |event| event.max_stack);
@@ -210,7 +211,7 @@ impl Collector {
         }
     }
 
-    /// Adds a sample with the stack that is the last one now.
+    /// Adds a sample with the stack that was resolved last.
     fn add_next(&mut self, sample: &profile::Sample, next: NextStack, end: EndOf) {
         let locations = self.last_stacks.locations(next.slot);
         if let Some(tabulation) = &mut self.tabulation {
@@ -233,10 +234,11 @@ impl Collector {
         self.last_stacks.clear();
     }
 
-    /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
+    /// Returns the stack of a sample that is not added itself, for a [`Wait`](crate::Wait). Returns
+    /// `None` without an address.
     pub fn stack<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Option<StackId> {
         if sample.cgroup().is_some() {
-            // For the wait.
+            // The wait needs the control group.
             self.thread_of(sample);
         }
         let resolved = self.resolver.resolve(sample);
@@ -247,8 +249,8 @@ impl Collector {
         stack
     }
 
-    /// Counts records and samples that did not reach the collector: dropped by the kernel and not reported by a record, or by
-    /// the program.
+    /// Counts records and samples that did not reach the collector: dropped by the program, or by
+    /// the kernel without a record.
     pub fn note_lost(&mut self, lost: LostCounts) {
         self.losses.lost += lost;
     }
@@ -290,7 +292,7 @@ impl Collector {
     fn find_thread(&mut self, pid: u32, tid: u32, cgroup: Option<u64>) -> ThreadId {
         let name =
             self.resolver.spaces().thread_name(tid).map(|name| String::from_utf8_lossy(name).into_owned());
-        // As the perf tool names them.
+        // The perf tool's names for such threads.
         let name = name.unwrap_or_else(|| {
             if tid == 0 { "swapper".to_owned() } else { format!(":{}", tid.cast_signed()) }
         });
@@ -303,7 +305,7 @@ impl Collector {
         thread
     }
 
-    /// Counts the end of a stack with those of the same reason.
+    /// Counts the end of a stack by its reason.
     fn count_end(&mut self, EndOf { pid, end, left_out, innermost }: EndOf) {
         self.losses.left_out_addresses += left_out as u64;
         match end {
@@ -339,14 +341,14 @@ impl Collector {
         }
     }
 
-    /// Names all locations, and returns the profile of the samples since the last [`take`](Self::take). With
-    /// [a table](Self::with_table), they have no stacks.
+    /// Names all locations, and returns the profile of the samples since the last
+    /// [`take`](Self::take). With [a table](Self::with_table), the samples have no stacks.
     pub fn finish(self) -> Profile {
         self.finish_table().0
     }
 
-    /// As [`finish`](Self::finish); returns [the table](Self::with_table), too. The samples of its profile are the sums of each
-    /// event and thread.
+    /// Finishes like [`finish`](Self::finish), and also returns [the table](Self::with_table). The
+    /// samples of its profile are the sums of each event and thread.
     pub fn finish_table(mut self) -> (Profile, Option<TableSums>) {
         let (mut pending, sums) = self.take_all();
         pending.losses.unnamed_samples = sums.as_ref().map_or(0, TableSums::unnamed_samples);
@@ -355,15 +357,17 @@ impl Collector {
         (pending.wait(), sums)
     }
 
-    /// Returns the profile of the samples since the last call, or since the start, without waiting for its names: for a
-    /// profile a minute, and for a live view.
+    /// Returns the profile of the samples since the last call, or since the start, without waiting
+    /// for names: for a profile per minute, and for a live view.
     ///
-    /// The ids of events stay. All others begin anew, so that the memory of a collector which runs for days is that of the
-    /// address spaces of living processes, of the names that [`Symbolizer`](perf_symbols::Symbolizer) keeps, and of one
-    /// interval. A sample whose user callchain has not come is added without it. [A table](Self::with_table) ends with the
-    /// first call: the profiles after it have stacks.
+    /// The ids of events stay valid. All others start over, so that the memory of a collector that
+    /// runs for days is limited to the address spaces of living processes, the names that
+    /// [`Symbolizer`](perf_symbols::Symbolizer) caches, and one interval. A sample whose user
+    /// callchain is still missing is added without it. [A table](Self::with_table) ends with the
+    /// first call; later profiles have stacks.
     ///
-    /// [`Losses::missing_files`] is empty, because those of earlier intervals are not looked for again.
+    /// [`Losses::missing_files`] is empty, because missing files of earlier intervals are not
+    /// searched again.
     ///
     /// ```no_run
     /// use std::time::{Duration, Instant};
@@ -372,7 +376,7 @@ impl Collector {
     /// use perf_decode::{Layout, Record};
     /// use perf_profile::{Collector, Event, PendingProfile};
     ///
-    /// /// Makes a profile each minute; the records come in the order of time.
+    /// /// Makes a profile each minute. Records must come in time order.
     /// fn each_minute<'r, L: Layout>(
     ///     mut collector: Collector,
     ///     attr: &Attr,
@@ -397,8 +401,9 @@ impl Collector {
         self.take_all().0
     }
 
-    /// Stops asking for names, so that their look-up takes no time from a program that is about to end: profiles are
-    /// then [taken](Self::take) with the names that are there. Those of a resolver that waits are asked for all the same.
+    /// Stops requesting names, so that lookups do not delay a program that is about to end.
+    /// Profiles are then [taken](Self::take) with the names found so far. A resolver that waits
+    /// still requests all names.
     pub fn stop_naming(&mut self) {
         self.resolver.stop_naming();
     }
@@ -420,7 +425,7 @@ impl Collector {
         let late = self.resolver.spaces().late_records();
         losses.reused_addresses = self.resolver.reused_addresses();
         losses.late_records = late - std::mem::replace(&mut self.late_records, late);
-        // Their ids are those of the profile.
+        // Their ids belong to the profile that was taken.
         self.threads.clear();
         self.labels.clear();
         self.last_threads = Default::default();
@@ -454,7 +459,7 @@ mod tests {
         Attr::software(Software::CPU_CLOCK).with_period(10).with_sample_type(fields)
     }
 
-    /// Updates with a record, and adds it if it is a sample.
+    /// Applies a record, and adds it if it is a sample.
     fn add(collector: &mut Collector, event: EventId, words: &[u64]) {
         let layout = SampleLayout::new(&attr());
         let record = RawRecord::from_words(words).unwrap();
@@ -507,7 +512,7 @@ mod tests {
         for words in [
             comm(Misc::COMM_EXEC, 7, 7, b"shell"),
             sample(7),
-            // A thread that is renamed, a program that is executed, and ids that are used again.
+            // A thread is renamed, a program is executed, and ids are reused.
             comm(Misc::empty(), 7, 7, b"renamed"),
             sample(7),
             comm(Misc::COMM_EXEC, 7, 7, b"program"),
@@ -536,7 +541,7 @@ mod tests {
             comm(Misc::empty(), 7, 9, b"worker"),
             sample(9),
             comm(Misc::COMM_EXEC, 7, 7, b"program"),
-            // Its id is used again, and nothing says what it is.
+            // Its id is reused by an unknown thread.
             sample(9),
         ] {
             add(&mut collector, event, &words);
@@ -709,7 +714,8 @@ mod tests {
             assert_eq!(profile.locations().as_slice().len(), 3);
             let losses = profile.losses();
             assert_eq!(losses.lost, LostCounts::new(0, round));
-            // Each of the three addresses in each profile: counts of earlier ones are not repeated.
+            // Each profile counts each of the three addresses once: earlier counts are not
+            // repeated.
             assert_eq!(losses.unnamed_addresses.iter().map(|(count, _)| count).sum::<u64>(), 3);
         }
         let rest = collector.finish();
@@ -721,7 +727,7 @@ mod tests {
         let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let event = collector.event(Event::new("cpu-clock", &attr()));
-        // Its callchains are cut at four addresses.
+        // Its callchains are cut off at four addresses.
         let short = collector.event(Event::new("cpu-clock", &attr().with_max_stack(4)));
         let mmap = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(CpuMode::USER));
         let mmap = mmap.pair(7, 7).words(&[0x1000, 0x1000, 0]).string(b"/no/such/file").finish();
@@ -752,7 +758,7 @@ mod tests {
         assert_eq!(losses.incomplete_stacks, expected);
         assert_eq!((losses.complete_stacks, losses.unverified_stacks), (0, 4));
         assert_eq!(losses.left_out_addresses, 2 + 1 + 3);
-        // The addresses that were left out are no locations, whose names would be missing.
+        // Addresses that were left out are not locations, whose names would be missing.
         assert!(losses.unnamed_addresses.iter().all(|(_, reason)| !reason.contains("nothing was mapped")));
         let longest = profile.samples().iter().map(|sample| profile.stack(sample.stack).count()).max();
         assert_eq!(longest, Some(4));

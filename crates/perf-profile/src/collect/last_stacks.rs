@@ -1,4 +1,4 @@
-//! The last stack of each thread: the next one often has most of its callers.
+//! The last stack of each thread, which usually shares most callers with the next one.
 
 use perf_abi::{CallchainContext, CpuMode};
 use perf_symbols::{StackEnd, StackFrame};
@@ -6,23 +6,24 @@ use perf_symbols::{StackEnd, StackFrame};
 use super::resolver::{Resolver, Versions};
 use crate::profile::{EventId, LocationId, ThreadId};
 
-/// The last stacks of some threads, so that a callchain costs a comparison and one look-up for each address that differs.
+/// The last stacks of some threads. A callchain then costs a comparison, and a lookup for each
+/// address that differs.
 #[derive(Debug)]
 pub(super) struct LastStacks {
-    /// By the number of the slot.
+    /// By slot number.
     stacks: [LastStack; SLOTS],
-    /// The innermost part of a precise sample's callchain, with the sample's address in place of the first one.
+    /// The innermost part of a precise sample's callchain, starting with the sample's address.
     exact: Vec<u64>,
 }
 
 /// More than most machines have threads that are sampled in turn.
 const SLOTS: usize = 64;
 
-/// Number of a last stack: several threads may have it in turn.
+/// Index of a last stack, which several threads can share in turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot(usize);
 
-/// The sample that a stack belongs to.
+/// The origin of a stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     pub(super) event: EventId,
@@ -31,35 +32,35 @@ pub(super) struct Source {
     pub(super) time: Option<u64>,
 }
 
-/// A stack that is the last one of its slot now.
+/// The stack that is now the last one of its slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextStack {
     pub(super) slot: Slot,
-    /// The number of outermost frames that the stack before has, too; 0 if that was of another event or thread.
+    /// Number of outermost frames shared with the previous stack; 0 if its event or thread differs.
     pub(super) kept: usize,
 }
 
-/// The end of a callchain.
+/// How a callchain ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChainEnd {
     pub(super) end: StackEnd,
-    /// The number of outermost addresses that are no frames.
+    /// Number of outermost addresses that are not frames.
     pub(super) left_out: usize,
-    /// The frames of user space.
+    /// Number of frames in user space.
     pub(super) user_len: usize,
-    /// The address that was interrupted in user space.
+    /// The interrupted address in user space.
     pub(super) innermost: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct LastStack {
-    /// The event and thread, and the versions of their addresses.
+    /// The event and thread, with the versions of their addresses.
     of: Option<(EventId, ThreadId, Versions)>,
-    /// The addresses of a callchain, the outermost first: in user space, then in the kernel.
+    /// Addresses of a callchain, outermost first: user space, then the kernel.
     addresses: Vec<u64>,
-    /// The number of addresses of user space.
+    /// Number of addresses in user space.
     user_len: usize,
-    /// The locations of all frames, the outermost first.
+    /// Locations of all frames, outermost first.
     locations: Vec<LocationId>,
 }
 
@@ -78,21 +79,21 @@ impl LastStacks {
         Self { stacks: std::array::from_fn(|_| LastStack::default()), exact: Vec::new() }
     }
 
-    /// Returns the locations of the last stack, the outermost first.
+    /// Returns the locations of the last stack, outermost first.
     pub(super) fn locations(&self, slot: Slot) -> &[LocationId] {
         self.stacks.get(slot.0).map_or(&[], |stack| &stack.locations)
     }
 
-    /// Forgets all: their locations, or who kept their frames, are gone.
+    /// Clears all stacks, because their locations or the owner of their frames are gone.
     pub(super) fn clear(&mut self) {
         self.stacks.iter_mut().for_each(LastStack::clear);
     }
 
-    /// Finds the locations of a callchain; of a precise sample, they begin at its address, as those of a
-    /// [`Stack`](perf_symbols::Stack) do. Returns the end of the callchain, too.
+    /// Finds the locations of a callchain and its end. For a precise sample they begin at its
+    /// address, as in a [`Stack`](perf_symbols::Stack).
     ///
-    /// `None` if the callchain is empty, or not one of the kernel and then of user space: then its frames must be
-    /// [known](Self::replace) first.
+    /// Returns `None` if the callchain is empty, or not kernel addresses followed by user
+    /// addresses. Then [`replace`](Self::replace) must be called with its frames.
     pub(super) fn follow(
         &mut self,
         resolver: &mut Resolver,
@@ -106,7 +107,7 @@ impl LastStacks {
             return self.follow_parts(resolver, source, written, kernel, user);
         };
         let interrupted = match mode {
-            // The kernel did not call the user's code: what it did came after the event.
+            // User code did not call the kernel: the kernel ran after the event.
             CpuMode::USER if !has_marker(kernel) => user,
             CpuMode::KERNEL => kernel,
             _ => return None,
@@ -126,7 +127,7 @@ impl LastStacks {
         next
     }
 
-    /// Follows the parts of a callchain to which the kernel wrote this number of addresses.
+    /// Resolves the parts of a callchain with this total number of addresses.
     fn follow_parts(
         &mut self,
         resolver: &mut Resolver,
@@ -157,7 +158,7 @@ impl LastStacks {
             [(CpuMode::USER, versions.user, new_user), (CpuMode::KERNEL, versions.kernel, new_kernel)];
         for (mode, version, addresses) in parts {
             last.addresses.extend(addresses.iter().rev());
-            // The innermost address of each part is the interrupted one, or that of the system call.
+            // The innermost address of each part is the interrupted instruction or the system call.
             last.locations.extend(addresses.iter().enumerate().rev().map(|(index, &address)| {
                 let frame = StackFrame { mode, address, is_return_address: index > 0 };
                 resolver.locate_frame(version, source.pid, source.time, &frame)
@@ -169,7 +170,7 @@ impl LastStacks {
         ))
     }
 
-    /// Makes a stack with these locations, the innermost first, the last one.
+    /// Sets the last stack to these locations, which are innermost first.
     pub(super) fn replace(&mut self, source: Source, locations: &[LocationId]) -> NextStack {
         let slot = Slot::of(source.event, source.thread);
         if let Some(last) = self.stacks.get_mut(slot.0) {
@@ -187,17 +188,17 @@ impl LastStack {
         self.locations.clear();
     }
 
-    /// Returns how many of the outermost addresses of a callchain are callers in this stack, too, so that they are known as
-    /// addresses of code.
+    /// Returns the number of outermost addresses of a callchain that are also callers in this
+    /// stack, so that they are known to be code.
     fn count_known(&self, source: Source, versions: Versions, user: &[u64]) -> usize {
         let is_same =
             self.of.is_some_and(|(_, thread, last)| (thread, last.user) == (source.thread, versions.user));
-        // The innermost one can be anything.
+        // The innermost address can be anything.
         let callers = self.addresses.get(..self.user_len.saturating_sub(1)).filter(|_| is_same);
         callers.map_or(0, |callers| count_same(user, callers))
     }
 
-    /// Keeps the outermost frames that a callchain has too, and returns their number.
+    /// Keeps the outermost frames that the callchain shares, and returns their number.
     fn keep(&mut self, source: Source, versions: Versions, kernel: &[u64], user: &[u64]) -> usize {
         let kept = match self.of {
             Some((event, thread, last))
@@ -214,14 +215,14 @@ impl LastStack {
         kept
     }
 
-    /// Returns the number of frames that a callchain has too.
+    /// Returns the number of frames that the callchain shares.
     fn same(&self, kernel: &[u64], user: &[u64], is_same_kernel: bool) -> usize {
         let (last_user, last_kernel) = self.addresses.split_at_checked(self.user_len).unwrap_or_default();
         let mut same = count_same(user, last_user);
         if is_same_kernel && (same, same) == (user.len(), last_user.len()) {
             same += count_same(kernel, last_kernel);
         }
-        // The address of a caller is one after a call, and that of an innermost frame is not.
+        // A caller's address is a return address, an innermost address is not.
         let is_innermost = |user_len: usize, len: usize| same == user_len || same == len;
         let was_innermost = is_innermost(self.user_len, self.addresses.len());
         if is_innermost(user.len(), user.len() + kernel.len()) == was_innermost {
@@ -232,13 +233,14 @@ impl LastStack {
     }
 }
 
-/// Returns the number of outermost addresses of a callchain's part that are those of another one, whose outermost is the
+/// Returns the number of outermost addresses that two parts share. The second part is outermost
 /// first.
 fn count_same(part: &[u64], outermost_first: &[u64]) -> usize {
     part.iter().rev().zip(outermost_first).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the addresses of the kernel and of user space, the innermost first. They may have other markers.
+/// Splits a callchain into kernel and user addresses, both innermost first. They may contain other
+/// markers.
 fn split(chain: &[u64]) -> Option<(&[u64], &[u64])> {
     let (first, rest) = chain.split_first()?;
     let parts = match CallchainContext(*first) {
@@ -253,7 +255,7 @@ fn split(chain: &[u64]) -> Option<(&[u64], &[u64])> {
     (parts != (&[], &[])).then_some(parts)
 }
 
-/// Returns whether one of the words says in which mode the CPU was at the addresses after it.
+/// Returns true if any word is a context marker.
 fn has_marker(words: &[u64]) -> bool {
     words.iter().any(|&word| word >= CallchainContext::MAX.0)
 }
@@ -269,7 +271,7 @@ mod tests {
 
     use super::*;
 
-    /// Words of few different addresses, so that stacks have the same callers.
+    /// Words with few different addresses, so that stacks share callers.
     fn words() -> impl Strategy<Value = Vec<u64>> {
         let addresses = || prop::collection::vec(0x1000u64..0x1003, 0..4);
         let (kernel, user) = (CallchainContext::KERNEL.0, CallchainContext::USER.0);
@@ -327,7 +329,7 @@ mod tests {
                 let Ok(Record::Sample(sample)) = RawRecord::from_words(&sample).unwrap().decode(&layout) else {
                     panic!("a sample")
                 };
-                // Threads that have a slot in turn.
+                // Threads that use a slot in turn.
                 let (event, thread) = (EventId::next(event), ThreadId::next(pid as usize * SLOTS));
                 let source = Source { event, thread, pid, time: None };
                 let expected = model.resolve(&sample);

@@ -1,4 +1,4 @@
-//! The counts in samples, as what each event counted since the last sample.
+//! Counts in samples, converted to the increase of each event since the last sample.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,12 @@ use perf_abi::{Attr, AttrFlags, SampleType};
 use perf_decode::{Layout, Record, Sample};
 use rustc_hash::FxHashMap;
 
-/// The counts of the events of a group between the samples of their leader.
+/// Converts the counts in samples of a group leader to increases of each event.
 ///
-/// Of a group such as `{cycles,cache-misses}:S` only the leader samples, with the counts of all members
-/// ([`SampleType::READ`]). Each of them is a sample of its event then, at the time and with the stack of the leader, whose
-/// value is the difference to the last count with the same id: as the perf tool does it, also for the leader.
+/// In a group such as `{cycles,cache-misses}:S` only the leader samples, with the counts of all
+/// members ([`SampleType::READ`]). Each member then has a sample at the time and with the stack of
+/// the leader, whose value is the increase since the last count with the same id. The perf tool
+/// does the same, also for the leader.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -40,48 +41,49 @@ use rustc_hash::FxHashMap;
 /// }
 /// ```
 ///
-/// Its memory grows with the events, and of [inherited](AttrFlags::INHERIT) ones with the threads that live.
+/// Memory grows with the number of events, and for [inherited](AttrFlags::INHERIT) events with the
+/// living threads.
 #[derive(Clone, Debug, Default)]
 pub struct LeaderSampling {
-    /// By thread. An inherited event has the same id in all threads, and counts each by itself; others are under the
-    /// thread 0.
+    /// By thread. An inherited event has the same id in all threads, but counts each separately.
+    /// Other events are under thread 0.
     threads: FxHashMap<u32, Counts>,
-    /// The threads that exited last.
+    /// The threads that exited last, oldest first.
     exited: VecDeque<u32>,
     members: Vec<MemberCount>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Counts {
-    /// The last count by id.
+    /// The last count, by id.
     last: FxHashMap<u64, u64>,
     has_exited: bool,
 }
 
-/// Threads that are kept after their exit: the kernel takes samples of a thread after its `EXIT` record, until it is switched
-/// out for the last time. More than threads that end at one time.
+/// Number of threads to keep after their exit, because the kernel samples a thread after its `EXIT`
+/// record, until its last context switch. More than the number of threads that end at one time.
 const MAX_EXITED: usize = if cfg!(test) { 2 } else { 512 };
 
-/// The count of an event of a group since the last sample of the leader.
+/// The increase of an event in a group since the last sample of the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberCount {
-    /// The id of the opened event.
+    /// Id of the opened event.
     pub id: u64,
-    /// In the unit of the event; never 0.
+    /// The increase, in the unit of the event; never 0.
     pub value: u64,
 }
 
 impl LeaderSampling {
-    /// Makes one that has seen no sample.
+    /// Creates it before the first sample.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies one record. Pass all records, in the order of time.
+    /// Applies a record. Pass all records in time order.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         match record {
-            // The id of a thread is used again.
+            // A new thread reuses the id.
             Record::Fork(fork) => drop(self.threads.remove(&fork.tid())),
             Record::Exit(exit) => {
                 let Some(counts) = self.threads.get_mut(&exit.tid()) else { return };
@@ -98,11 +100,11 @@ impl LeaderSampling {
         }
     }
 
-    /// Returns the events that counted something since the last sample with their ids; `None` if the sample has no counts, so
-    /// that it is a sample of the event that wrote it, with its period. Pass all samples in the order of time, also those that
-    /// are not wanted.
+    /// Returns the ids of the events that counted something since the last sample, with their
+    /// increases. Returns `None` if the sample has no counts, so that it belongs to the event that
+    /// wrote it, with its period. Pass all samples in time order, even unwanted ones.
     ///
-    /// A count that is smaller than the last one has started again at 0.
+    /// A count below the last one has restarted at 0.
     pub fn members<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<&[MemberCount]> {
         let counts = sample.read().filter(|_| attr.sample_type.contains(SampleType::READ))?;
         let is_inherited = attr.flags.contains(AttrFlags::INHERIT);
@@ -111,7 +113,7 @@ impl LeaderSampling {
         self.members.clear();
         let own = sample.identifier().or(sample.id());
         for (index, count) in counts.iter().enumerate() {
-            // Without ids, only the first one is known: that of the event that sampled.
+            // Without ids, only the first count can be attributed: to the event that sampled.
             let Some(id) = count.id.or(own.filter(|_| index == 0)) else { break };
             let before = last.insert(id, count.value).unwrap_or(0);
             let value = count.value.checked_sub(before).unwrap_or(count.value);
@@ -139,7 +141,7 @@ mod tests {
         attr.with_read_format(format).with_flags(flags)
     }
 
-    /// Returns the ids and values of the members, or of no counts.
+    /// Returns the ids and increases of the members, or of no counts.
     fn members(
         counts: &mut LeaderSampling,
         attr: &Attr,
@@ -157,7 +159,7 @@ mod tests {
         Some(members.iter().map(|member| (member.id, member.value)).collect())
     }
 
-    /// Applies the fork or the exit of a thread.
+    /// Applies the fork or exit of a thread.
     fn update(counts: &mut LeaderSampling, attr: &Attr, kind: RecordType, tid: u32) {
         let task = RecordBuilder::new(kind, Misc::empty()).pair(1, 1).pair(tid, 1).words(&[0]).finish();
         let layout = SampleLayout::new(attr);
@@ -169,11 +171,12 @@ mod tests {
         let attr = attr(AttrFlags::empty());
         let mut counts = LeaderSampling::new();
         assert_eq!(members(&mut counts, &attr, 1, &[(7, 100), (8, 3)]), Some(vec![(7, 100), (8, 3)]));
-        // Other threads continue with the count of the first one; a member that counted nothing is left out.
+        // Other threads continue the count of the first one. A member that counted nothing is left
+        // out.
         assert_eq!(members(&mut counts, &attr, 2, &[(7, 250), (8, 3)]), Some(vec![(7, 150)]));
-        // An id of another CPU.
+        // The ids of another CPU.
         assert_eq!(members(&mut counts, &attr, 1, &[(17, 5), (18, 1)]), Some(vec![(17, 5), (18, 1)]));
-        // A counter that was reset.
+        // The counter was reset.
         assert_eq!(members(&mut counts, &attr, 1, &[(7, 20), (8, 4)]), Some(vec![(7, 20), (8, 1)]));
         let mut without = attr;
         without.sample_type = SampleType::TID | SampleType::IDENTIFIER;
@@ -190,17 +193,17 @@ mod tests {
         assert_eq!(value(&mut counts, 1, 100), Some(100));
         assert_eq!(value(&mut counts, 2, 120), Some(120));
         assert_eq!(value(&mut counts, 1, 130), Some(30));
-        // After its exit, a thread has samples until it is switched out.
+        // After its exit, a thread has samples until its last context switch.
         update(&mut counts, &attr, RecordType::EXIT, 2);
         assert_eq!(value(&mut counts, 2, 140), Some(20));
-        // Another thread has the id now.
+        // Another thread reuses the id.
         update(&mut counts, &attr, RecordType::FORK, 2);
         assert_eq!(value(&mut counts, 2, 150), Some(150));
         for tid in 3..9 {
             assert_eq!(value(&mut counts, tid, 7), Some(7));
             update(&mut counts, &attr, RecordType::EXIT, tid);
         }
-        // Those of 1 and 2, and of the threads that exited last.
+        // Threads 1 and 2, and the threads that exited last.
         assert_eq!(counts.threads.len(), 4);
         assert_eq!(value(&mut counts, 1, 131), Some(1));
         assert_eq!(value(&mut counts, 2, 151), Some(1));

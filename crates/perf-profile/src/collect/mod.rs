@@ -1,4 +1,4 @@
-//! From records to a profile.
+//! Collecting records into a profile.
 
 mod collector;
 mod last_stacks;

@@ -8,9 +8,10 @@ use perf_symbols::{NameCounts, Query, Symbolizer, Symbols, Unnamed};
 use super::resolver::Requested;
 use crate::profile::{Location, LocationId, Locations, Losses, Profile, ProfileBuilder};
 
-/// A profile whose functions are not named yet: returned by [`Collector::take`](crate::Collector::take).
+/// A profile whose functions are not named yet: returned by
+/// [`Collector::take`](crate::Collector::take).
 ///
-/// It may move to another thread, which waits for the names while the collector reads on.
+/// It can move to another thread, which waits for the names while the collector continues.
 #[must_use]
 pub struct PendingProfile {
     pub(super) builder: ProfileBuilder,
@@ -19,18 +20,18 @@ pub struct PendingProfile {
     pub(super) losses: Losses,
 }
 
-/// The names of locations that were asked for, and what to ask for the others.
+/// The requested names of locations, and the queries that were not sent yet.
 pub(crate) struct PendingNames {
     pub(crate) requested: Requested,
     pub(crate) unasked: Vec<(LocationId, Query)>,
     pub(crate) symbolizer: Symbolizer,
 }
 
-/// Locations that are named together.
+/// Number of locations to name at once.
 const BATCH: usize = 256;
 
 impl PendingNames {
-    /// Asks for the names that were not asked for.
+    /// Requests the remaining names.
     fn ask(&mut self) {
         for batch in std::mem::take(&mut self.unasked).chunks(BATCH) {
             let (ids, queries) = batch.iter().cloned().unzip();
@@ -49,7 +50,7 @@ impl PendingProfile {
         finish(self.builder, self.locations, self.losses)
     }
 
-    /// Waits for the names until this moment. Returns whether all are there.
+    /// Waits for the names until `end`. Returns whether all are complete.
     pub fn wait_until(&mut self, end: Instant) -> bool {
         self.names.ask();
         while let Some((ids, request)) = self.names.requested.pop_front() {
@@ -64,13 +65,13 @@ impl PendingProfile {
         true
     }
 
-    /// Returns the profile with the names that were [waited for](Self::wait_until). The other addresses are no longer looked up:
-    /// they have no function, and no reason for it.
+    /// Returns the profile with the names found so far by [`wait_until`](Self::wait_until). The
+    /// other addresses are no longer looked up: they have neither a function nor a reason.
     pub fn so_far(self) -> Profile {
         finish(self.builder, self.locations, self.losses)
     }
 
-    /// Returns the number of addresses whose names were not waited for.
+    /// Returns the number of addresses whose names are pending.
     pub fn waiting(&self) -> usize {
         let requested: usize = self.names.requested.iter().map(|(ids, _)| ids.len()).sum();
         requested + self.names.unasked.len()

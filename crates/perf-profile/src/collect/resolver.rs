@@ -19,10 +19,11 @@ use super::pending::PendingNames;
 use super::runtime_code::RuntimeCode;
 use crate::profile::{LocationId, Locations, Object, ObjectId};
 
-/// Finds the location of each frame of samples: from the records of mappings, unwinding, and the files.
+/// Finds the location of each frame of samples: from the records of mappings, unwinding, and the
+/// files.
 ///
-/// An address that many samples have is looked up once. Names are looked up in the background, many at once, and are all
-/// there after [`name`](Self::name).
+/// An address that many samples have is looked up once. Names are looked up in the background, many
+/// at once, and are all there after [`name`](Self::name).
 ///
 /// ```no_run
 /// use perf_abi::regs::Architecture;
@@ -73,7 +74,8 @@ pub struct Resolver {
     answered: u64,
     has_monotonic_time: bool,
     keeps_unmapped: bool,
-    /// Whether the caller of the innermost function is missing, by its location; `None` if nobody wants to know.
+    /// Whether the caller of the innermost function is missing, by its location; `None` if nobody
+    /// wants to know.
     lacks_caller: Option<FxHashMap<LocationId, bool>>,
     /// Whether it waits for names when too many locations have none.
     waits: bool,
@@ -96,10 +98,12 @@ enum Version {
 #[derive(Default)]
 struct Addresses {
     ids: FxHashMap<Version, VersionId>,
-    /// The id of the next version: none is used again, because stacks may have those that were forgotten.
+    /// The id of the next version: none is used again, because stacks may have those that were
+    /// forgotten.
     next_id: u32,
     locations: FxHashMap<(VersionId, u64), LocationId>,
-    /// Those of the last look-ups, by the hash of the address: one look into memory in place of several.
+    /// Those of the last look-ups, by the hash of the address: one look into memory in place of
+    /// several.
     last: Vec<Known>,
 }
 
@@ -140,11 +144,13 @@ enum Place {
     Nowhere(Unlocated),
 }
 
-/// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
+/// Addresses whose locations are kept, at most. When there are more, they are found again by their
+/// places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
-/// Versions whose ids are kept, at most: more than processes live at a time on most machines. When there are more, those that
-/// still come get another id, and their addresses are found again by their places.
+/// Versions whose ids are kept, at most: more than processes live at a time on most machines. When
+/// there are more, those that still come get another id, and their addresses are found again by
+/// their places.
 const MAX_VERSIONS: usize = if cfg!(test) { 4 } else { 1 << 16 };
 
 /// More than run at a time on most machines.
@@ -200,14 +206,15 @@ impl Addresses {
     }
 }
 
-/// Locations that are named together: many, because those of one file are looked up together, and few, so that names are
-/// looked up by one CPU while another reads records.
+/// Locations that are named together: many, because those of one file are looked up together, and
+/// few, so that names are looked up by one CPU while another reads records.
 const BATCH: usize = 256;
 
 /// Batches that are looked up at a time: each query holds a part of the mappings.
 const MAX_BATCHES: usize = 64;
 
-/// Addresses that are looked up at a time for a resolver that does not wait. Others are asked for later, in a better order.
+/// Addresses that are looked up at a time for a resolver that does not wait. Others are asked for
+/// later, in a better order.
 const MAX_QUEUED: usize = if cfg!(test) { 512 } else { 4096 };
 
 /// The frames of a sample: returned by [`Resolver::resolve`].
@@ -218,12 +225,14 @@ pub struct Resolved<'a> {
     pub stack: &'a Stack,
     /// The location of each frame of the stack, the innermost first.
     pub locations: &'a [LocationId],
-    /// The number of outermost addresses of the callchain that are no frames: see [`Stack::leave_out_unmapped`].
+    /// The number of outermost addresses of the callchain that are no frames: see
+    /// [`Stack::leave_out_unmapped`].
     pub left_out: usize,
 }
 
 impl Resolver {
-    /// Makes one for recordings of a machine, whose files are found by `finder`; functions have lines and inlined functions.
+    /// Makes one for recordings of a machine, whose files are found by `finder`; functions have
+    /// lines and inlined functions.
     ///
     /// # Errors
     ///
@@ -259,53 +268,59 @@ impl Resolver {
         }
     }
 
-    /// Says that the times of samples are of `CLOCK_MONOTONIC`, which jitdump files have: code that a runtime wrote is named
-    /// as it was at the time of the sample.
+    /// Says that the times of samples are of `CLOCK_MONOTONIC`, which jitdump files have: code that
+    /// a runtime wrote is named as it was at the time of the sample.
     ///
     /// Otherwise, and of a jitdump with other times, the last function at an address counts:
-    /// [`reused_addresses`](Self::reused_addresses) counts those that had several. A jitdump is read once, so that of a program
-    /// that still writes and never [waits](Self::without_waiting) code counts as it was when a sample met it first.
+    /// [`reused_addresses`](Self::reused_addresses) counts those that had several. A jitdump is
+    /// read once, so that of a program that still writes and never [waits](Self::without_waiting)
+    /// code counts as it was when a sample met it first.
     #[must_use]
     pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
         self.has_monotonic_time = is_monotonic;
         self
     }
 
-    /// Keeps all addresses of callchains, also those at the outer end at which there is no code, as the perf tool prints them. By default,
-    /// they are [left out](Stack::leave_out_unmapped).
+    /// Keeps all addresses of callchains, also those at the outer end at which there is no code, as
+    /// the perf tool prints them. By default, they are [left out](Stack::leave_out_unmapped).
     #[must_use]
     pub fn with_unmapped_frames(mut self) -> Self {
         self.keeps_unmapped = true;
         self
     }
 
-    /// Looks for callchains in which the caller of the innermost function is missing, because this function has no frame
-    /// pointer: see [`Unwinder::has_frame_pointer`]. A [`Collector`](super::Collector) counts them as incomplete stacks.
+    /// Looks for callchains in which the caller of the innermost function is missing, because this
+    /// function has no frame pointer: see [`Unwinder::has_frame_pointer`]. A
+    /// [`Collector`](super::Collector) counts them as incomplete stacks.
     ///
-    /// It reads the unwind information of the files, for a recording: a program that reads rings has no time for this.
+    /// It reads the unwind information of the files, for a recording: a program that reads rings
+    /// has no time for this.
     #[must_use]
     pub fn with_missing_callers(mut self) -> Self {
         self.lacks_caller = Some(FxHashMap::default());
         self
     }
 
-    /// Never waits for names while samples are resolved: for a reader of rings, which overflow meanwhile. Otherwise it waits
-    /// once 16384 locations have no name yet, because each keeps a part of the mappings.
+    /// Never waits for names while samples are resolved: for a reader of rings, which overflow
+    /// meanwhile. Otherwise it waits once 16384 locations have no name yet, because each keeps a
+    /// part of the mappings.
     ///
     /// It asks for names as long as few are looked up, and leaves the others to the
-    /// [`PendingProfile`](crate::PendingProfile), which asks for all of them when it is waited for, or to a
-    /// [`LiveProfile`](crate::LiveProfile), which asks for those of its largest values first.
+    /// [`PendingProfile`](crate::PendingProfile), which asks for all of them when it is waited for,
+    /// or to a [`LiveProfile`](crate::LiveProfile), which asks for those of its largest values
+    /// first.
     #[must_use]
     pub fn without_waiting(mut self) -> Self {
         self.waits = false;
         self
     }
 
-    /// Keeps less of files, for a program that runs for as long as what it observes: the symbols of 32 files, 192 MiB with the
-    /// names, lines from files with at most 128 MiB of debug information, and 64 MiB of unwind information. Recordings are read faster
-    /// without it.
+    /// Keeps less of files, for a program that runs for as long as what it observes: the symbols of
+    /// 32 files, 192 MiB with the names, lines from files with at most 128 MiB of debug
+    /// information, and 64 MiB of unwind information. Recordings are read faster without it.
     ///
-    /// Other limits are those of [`Symbolizer`] and [`Unwinder`] for [`with_symbolizer`](Self::with_symbolizer).
+    /// Other limits are those of [`Symbolizer`] and [`Unwinder`] for
+    /// [`with_symbolizer`](Self::with_symbolizer).
     #[must_use]
     pub fn with_small_caches(mut self) -> Self {
         self.symbolizer =
@@ -335,13 +350,14 @@ impl Resolver {
         &mut self.unwinder
     }
 
-    /// Returns the number of addresses that had several functions in turn, and were named by the last one, because the times of
-    /// the samples are not those of the runtime's jitdump.
+    /// Returns the number of addresses that had several functions in turn, and were named by the
+    /// last one, because the times of the samples are not those of the runtime's jitdump.
     pub fn reused_addresses(&self) -> u64 {
         self.reused
     }
 
-    /// Returns the locations of all samples up to now. Those since the last [`name`](Self::name) have no functions.
+    /// Returns the locations of all samples up to now. Those since the last [`name`](Self::name)
+    /// have no functions.
     pub fn locations(&self) -> &Locations {
         &self.locations
     }
@@ -356,7 +372,8 @@ impl Resolver {
         self.has_stopped = true;
     }
 
-    /// Returns the locations up to now, and their names, which are not all there. Those that follow are in new tables.
+    /// Returns the locations up to now, and their names, which are not all there. Those that follow
+    /// are in new tables.
     pub(super) fn take(&mut self) -> (Locations, PendingNames) {
         self.reused = 0;
         if self.waits {
@@ -414,7 +431,8 @@ impl Resolver {
         &self.found
     }
 
-    /// Returns the versions of the addresses that a process has at a time, which is not before the last one.
+    /// Returns the versions of the addresses that a process has at a time, which is not before the
+    /// last one.
     #[inline]
     pub(super) fn versions(&mut self, pid: u32, time: Option<u64>) -> Versions {
         match self.last_versions.get(pid as usize % LAST_VERSIONS) {
@@ -438,7 +456,8 @@ impl Resolver {
         versions
     }
 
-    /// Returns the location of a frame of user space or the kernel, which is looked up if its address is new.
+    /// Returns the location of a frame of user space or the kernel, which is looked up if its
+    /// address is new.
     #[inline]
     pub(super) fn locate_frame(
         &mut self,
@@ -464,8 +483,9 @@ impl Resolver {
         location
     }
 
-    /// Returns how many of the user addresses of a callchain are frames, and its end: [`StackEnd::of_user_callchain`]. The kernel wrote this
-    /// number of addresses, and this number of the outermost ones is known as addresses of code.
+    /// Returns how many of the user addresses of a callchain are frames, and its end:
+    /// [`StackEnd::of_user_callchain`]. The kernel wrote this number of addresses, and this number
+    /// of the outermost ones is known as addresses of code.
     #[inline]
     pub(super) fn end_of_user_callchain(
         &self,
@@ -493,7 +513,8 @@ impl Resolver {
         self.stack.set_max_stack(addresses);
     }
 
-    /// Leaves out the outermost addresses of a callchain that are no frames, and returns their number.
+    /// Leaves out the outermost addresses of a callchain that are no frames, and returns their
+    /// number.
     pub(super) fn leave_out_unmapped(&self, pid: u32, stack: &mut Stack) -> usize {
         if self.keeps_unmapped { 0 } else { stack.leave_out_unmapped(&self.spaces, pid) }
     }
@@ -513,16 +534,16 @@ impl Resolver {
         while self.take_names() {}
     }
 
-    /// Asks for the names of new locations. Returns the number of requests up to now, and that of all locations, which have
-    /// names when these were [waited for](Self::wait_for).
+    /// Asks for the names of new locations. Returns the number of requests up to now, and that of
+    /// all locations, which have names when these were [waited for](Self::wait_for).
     pub(super) fn request(&mut self) -> (u64, usize) {
         let (ids, queries) = std::mem::take(&mut self.unnamed);
         self.requested.push_back((ids, self.symbolizer.request(queries)));
         (self.answered + self.requested.len() as u64, self.locations.as_slice().len())
     }
 
-    /// Asks for the names of the last batch: the end of the list costs less than its start, and one location is as good as
-    /// another.
+    /// Asks for the names of the last batch: the end of the list costs less than its start, and one
+    /// location is as good as another.
     fn request_newest(&mut self) {
         let (ids, queries) = &mut self.unnamed;
         let start = ids.len().saturating_sub(BATCH);
@@ -658,8 +679,8 @@ impl Resolver {
     }
 }
 
-/// Returns whether a mapping has an offset in its object. `/proc/PID/maps` gives 0 for all memory without a file, so that two
-/// mappings of one process would be the same code.
+/// Returns whether a mapping has an offset in its object. `/proc/PID/maps` gives 0 for all memory
+/// without a file, so that two mappings of one process would be the same code.
 fn has_offsets(mapping: &Mapping) -> bool {
     matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso | ObjectKind::Memfd)
 }

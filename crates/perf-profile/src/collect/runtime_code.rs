@@ -11,8 +11,9 @@ use crate::profile::{LocationId, ObjectId};
 
 /// The locations of addresses in the code that processes wrote, until that code changes.
 ///
-/// A process that compiles names its code in a jitdump, with the time of each function. A change costs a look for the
-/// addresses that were found before, and only if it has one are the addresses of the process found again.
+/// A process that compiles names its code in a jitdump, with the time of each function. A change
+/// costs a look for the addresses that were found before, and only if it has one are the addresses
+/// of the process found again.
 #[derive(Debug, Default)]
 pub(super) struct RuntimeCode {
     processes: FxHashMap<u32, Process>,
@@ -109,7 +110,8 @@ impl RuntimeCode {
         (known == object).then_some(location)
     }
 
-    /// Adds the location of an address. Returns whether its changes are followed: then no other place keeps it.
+    /// Adds the location of an address. Returns whether its changes are followed: then no other
+    /// place keeps it.
     pub(super) fn add(&mut self, pid: u32, object: ObjectId, address: u64, location: LocationId) -> bool {
         let process = self.processes.get_mut(&pid).filter(|process| process.file.changes.has_monotonic_time);
         let Some(process) = process else { return false };
@@ -286,7 +288,8 @@ mod tests {
             [["", ""], ["first", ""], ["first", "caller"], ["second", "caller"], ["second", "caller"]];
         assert_eq!(names(&found), expected);
         assert_eq!(found.losses().reused_addresses, 0);
-        // Samples between two changes have the same locations, and callers whose code stays have theirs.
+        // Samples between two changes have the same locations, and callers whose code stays have
+        // theirs.
         assert_eq!(found.samples()[3].stack, found.samples()[4].stack);
         let caller = |sample: usize| found.stack(found.samples()[sample].stack).nth(1);
         assert_eq!(caller(2), caller(3));

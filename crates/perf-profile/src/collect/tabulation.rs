@@ -10,10 +10,11 @@ use super::resolver::Resolver;
 use crate::profile::{self, EventId, LocationId, ProfileBuilder, ThreadId};
 use crate::view::{Adder, Column, Names, NewNames, TableSums};
 
-/// Sums the samples of a table, a part after the other: the names of one part are looked up by one thread and the part
-/// before it is added by another one, while the next one is read.
+/// Sums the samples of a table, a part after the other: the names of one part are looked up by one
+/// thread and the part before it is added by another one, while the next one is read.
 ///
-/// A part has so few stacks that they stay in the caches, and the memory does not grow with the different stacks.
+/// A part has so few stacks that they stay in the caches, and the memory does not grow with the
+/// different stacks.
 #[derive(Debug)]
 pub(super) struct Tabulation {
     names: Names,
@@ -97,9 +98,9 @@ impl Tabulation {
         })
     }
 
-    /// Adds one sample. Its stack has the first `kept` frames of the one before in this slot and part, which was of the same
-    /// event and thread, and then these locations, the outermost first. The profile gets it at the end of the part, at the
-    /// latest.
+    /// Adds one sample. Its stack has the first `kept` frames of the one before in this slot and
+    /// part, which was of the same event and thread, and then these locations, the outermost first.
+    /// The profile gets it at the end of the part, at the latest.
     pub(super) fn add(
         &mut self,
         builder: &mut ProfileBuilder,

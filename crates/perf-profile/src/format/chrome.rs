@@ -10,16 +10,19 @@ use super::names::{file_name, unnamed};
 use super::used::used_stacks;
 use crate::profile::{LocationId, Profile, Sample, StackId};
 
-/// Writes trace events, for Perfetto, `chrome://tracing` and speedscope: a timeline of tracepoints, above all.
+/// Writes trace events, for Perfetto, `chrome://tracing` and speedscope: a timeline of tracepoints,
+/// above all.
 ///
-/// Each sample is an instant of its thread, or a slice if it is a [span](crate::Event::is_span), with the CPU and the value;
-/// [`write_with`](Self::write_with) adds more, such as the fields of a tracepoint. It needs a time: collect the profile
-/// [with times](crate::ProfileBuilder::with_times). Times are those of the recording's clock, so that the events of other
-/// recordings of that clock can be joined. A thread that changed its name has the last one.
+/// Each sample is an instant of its thread, or a slice if it is a [span](crate::Event::is_span),
+/// with the CPU and the value; [`write_with`](Self::write_with) adds more, such as the fields of a
+/// tracepoint. It needs a time: collect the profile
+/// [with times](crate::ProfileBuilder::with_times). Times are those of the recording's clock, so
+/// that the events of other recordings of that clock can be joined. A thread that changed its name
+/// has the last one.
 ///
-/// Stacks are in `stackFrames`. An instant names its stack as `sf`, and is once more in `samples`, which speedscope draws: each
-/// stack until the next sample of the thread. Perfetto shows instants without their stacks, so give it a profile in another
-/// format.
+/// Stacks are in `stackFrames`. An instant names its stack as `sf`, and is once more in `samples`,
+/// which speedscope draws: each stack until the next sample of the thread. Perfetto shows instants
+/// without their stacks, so give it a profile in another format.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -82,7 +85,8 @@ impl Chrome {
         self
     }
 
-    /// Writes the file, without compression: Perfetto and speedscope open it compressed with gzip, too.
+    /// Writes the file, without compression: Perfetto and speedscope open it compressed with gzip,
+    /// too.
     ///
     /// # Errors
     ///
@@ -92,8 +96,8 @@ impl Chrome {
         self.write_with(profile, |_, _| {}, out)
     }
 
-    /// Writes the file with more about each sample: `add` is called once for each, in the profile's order, and adds the
-    /// fields of `args.fields`, each name once.
+    /// Writes the file with more about each sample: `add` is called once for each, in the profile's
+    /// order, and adds the fields of `args.fields`, each name once.
     ///
     /// # Errors
     ///
@@ -187,7 +191,8 @@ impl fmt::Display for Microseconds {
     }
 }
 
-/// Writes the names of threads and processes that have samples, and returns the comma for the next event.
+/// Writes the names of threads and processes that have samples, and returns the comma for the next
+/// event.
 fn write_names(profile: &Profile, out: &mut dyn Write) -> io::Result<&'static str> {
     let mut names = FxHashMap::default();
     let mut ids = Vec::new();
@@ -215,8 +220,8 @@ fn write_names(profile: &Profile, out: &mut dyn Write) -> io::Result<&'static st
     Ok(comma)
 }
 
-/// Ids of the stacks of samples in the file, from 1: readers take 0 for no stack. A stack has an entry for each function of
-/// its innermost location, and the id of the last one.
+/// Ids of the stacks of samples in the file, from 1: readers take 0 for no stack. A stack has an
+/// entry for each function of its innermost location, and the id of the last one.
 struct StackFrames {
     /// The id of each stack of the profile; 0 if no sample has it.
     ids: Vec<u64>,

@@ -16,20 +16,25 @@ use timeline::{Timeline, Track};
 mod tables;
 mod timeline;
 
-/// Writes a profile for the Firefox Profiler: its *processed profile* format, in the version that samply writes.
+/// Writes a profile for the Firefox Profiler: its *processed profile* format, in the version that
+/// samply writes.
 ///
-/// Each thread has a track with its samples in the order of time, so that each sample needs a time: collect the profile
-/// [with times](crate::ProfileBuilder::with_times). A thread that changed its name has the last one.
+/// Each thread has a track with its samples in the order of time, so that each sample needs a time:
+/// collect the profile [with times](crate::ProfileBuilder::with_times). A thread that changed its
+/// name has the last one.
 ///
-/// The samples are those of the first event that has some. If its unit is ns, a sample weighs its value in ms, and the value
-/// is also the CPU time since the sample before. The format has no unit for other counts: a sample weighs 1, as a sample of
-/// samply and of the profiler's own import of `perf script` does. Samples of the other events are markers, with stacks;
+/// The samples are those of the first event that has some. If its unit is ns, a sample weighs its
+/// value in ms, and the value is also the CPU time since the sample before. The format has no unit
+/// for other counts: a sample weighs 1, as a sample of samply and of the profiler's own import of
+/// `perf script` does. Samples of the other events are markers, with stacks;
 /// [spans](crate::Event::is_span) have their lengths.
 ///
-/// Names, source lines and inlined functions are in the file, so that the profiler looks nothing up. An address is an offset
-/// in the file of its code. What was lost is shown in the profiler's panel of metadata.
+/// Names, source lines and inlined functions are in the file, so that the profiler looks nothing
+/// up. An address is an offset in the file of its code. What was lost is shown in the profiler's
+/// panel of metadata.
 ///
-/// The file is written part by part: memory is needed for 4 bytes a sample and for the different stacks of one thread.
+/// The file is written part by part: memory is needed for 4 bytes a sample and for the different
+/// stacks of one thread.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -62,7 +67,8 @@ pub struct Firefox {
     comments: Vec<String>,
 }
 
-/// Version of the format. Later ones have the same contents in fewer tables; the profiler reads all versions.
+/// Version of the format. Later ones have the same contents in fewer tables; the profiler reads all
+/// versions.
 const VERSION: u32 = 55;
 
 /// Interval of the samples if it is unknown, as the profiler assumes for `perf script`.
@@ -114,15 +120,16 @@ impl Firefox {
         self
     }
 
-    /// Sets the wall clock at a time of the samples' clock in ns. By default, the first sample is from 1970.
+    /// Sets the wall clock at a time of the samples' clock in ns. By default, the first sample is
+    /// from 1970.
     #[must_use]
     pub fn with_clock(mut self, wall: SystemTime, time: u64) -> Self {
         self.clock = Some((wall, time));
         self
     }
 
-    /// Sets the time between two samples of a thread that runs. By default, it is the period of the first event that has
-    /// samples if its unit is ns, else 1 ms.
+    /// Sets the time between two samples of a thread that runs. By default, it is the period of the
+    /// first event that has samples if its unit is ns, else 1 ms.
     #[must_use]
     pub fn with_interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval);
@@ -279,7 +286,8 @@ impl Libraries {
     }
 }
 
-/// Returns the id by which symbol servers know a file: the first 16 bytes of its build id as a GUID, and 0.
+/// Returns the id by which symbol servers know a file: the first 16 bytes of its build id as a
+/// GUID, and 0.
 fn breakpad_id(object: &Object) -> String {
     let mut guid = [0; 16];
     let build_id = object.build_id;

@@ -9,13 +9,15 @@ use super::names::unnamed;
 use crate::forest::preorder;
 use crate::profile::{EventId, LocationId, Profile, ThreadId, UNKNOWN};
 
-/// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each stack.
+/// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each
+/// stack.
 ///
-/// They are the lines of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl, inferno, speedscope and
-/// others read. Inlined functions are frames. A function without a name is `[file]` or [`UNKNOWN`]. The lines are sorted.
+/// They are the lines of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl,
+/// inferno, speedscope and others read. Inlined functions are frames. A function without a name is
+/// `[file]` or [`UNKNOWN`]. The lines are sorted.
 ///
-/// A semicolon in a name becomes a colon, and a control character U+FFFD. A blank in the name of a thread becomes an
-/// underscore, as in the scripts.
+/// A semicolon in a name becomes a colon, and a control character U+FFFD. A blank in the name of a
+/// thread becomes an underscore, as in the scripts.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -91,14 +93,16 @@ impl Folded {
         self
     }
 
-    /// Puts the control group of the thread, [`UNKNOWN`] if it was not recorded, before its name: `/a/b;comm;...`.
+    /// Puts the control group of the thread, [`UNKNOWN`] if it was not recorded, before its name:
+    /// `/a/b;comm;...`.
     #[must_use]
     pub fn with_cgroup(mut self) -> Self {
         self.has_cgroup = true;
         self
     }
 
-    /// Adds `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which some palettes color them.
+    /// Adds `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which some palettes
+    /// color them.
     #[must_use]
     pub fn with_annotations(mut self) -> Self {
         self.has_annotations = true;
@@ -119,7 +123,8 @@ impl Folded {
             (!self.has_thread && !self.has_cgroup).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
         let order = tree.order(&names);
 
-        // By the root, then in the order of the tree: the lines of a root are sorted by their frames.
+        // By the root, then in the order of the tree: the lines of a root are sorted by their
+        // frames.
         let mut sums: FxHashMap<(u32, Option<u32>), u64> = FxHashMap::default();
         for sample in profile.samples().iter().filter(|sample| sample.event == self.event) {
             let root = names.intern(self.root(profile, sample.thread));
@@ -270,8 +275,8 @@ impl Tree {
         }
     }
 
-    /// Returns the place of each node in the order in which a caller comes before its callees, and callees are sorted by
-    /// name.
+    /// Returns the place of each node in the order in which a caller comes before its callees, and
+    /// callees are sorted by name.
     fn order(&self, names: &Names) -> Vec<usize> {
         let name = |node: u32| self.nodes.get(node as usize).map(|&(_, name)| names.get(name));
         let callers: Vec<_> = self.nodes.iter().map(|&(caller, _)| caller).collect();

@@ -2,7 +2,8 @@
 
 use crate::profile::{LocationId, Locations, UNKNOWN};
 
-/// Returns the name of an address without a function, as stackcollapse-perf writes it: the name of its file in brackets.
+/// Returns the name of an address without a function, as stackcollapse-perf writes it: the name of
+/// its file in brackets.
 pub(super) fn unnamed(locations: &Locations, location: LocationId) -> String {
     let path = locations.object_path(location);
     match file_name(path) {

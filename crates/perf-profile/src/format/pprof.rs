@@ -15,13 +15,14 @@ use crate::profile::{Event, LocationId, Object, ObjectId, Profile, StackId, Thre
 
 mod message;
 
-/// Writes a profile for `go tool pprof`, and for the other programs that read `profile.proto`: Pyroscope, Parca, speedscope,
-/// Perfetto, the OpenTelemetry collector.
+/// Writes a profile for `go tool pprof`, and for the other programs that read `profile.proto`:
+/// Pyroscope, Parca, speedscope, Perfetto, the OpenTelemetry collector.
 ///
-/// Each event has two values, its samples and their sum, so that one file has all events: `pprof -sample_index=`. They are
-/// named `samples` and as the event; the samples of several events are named `EVENT_samples`. The name of the thread is the
-/// label `comm`, its control group the label `cgroup` if it was recorded; `pid` and `tid` are numeric labels. What was lost is in
-/// the comments. Samples are added up, also with times.
+/// Each event has two values, its samples and their sum, so that one file has all events:
+/// `pprof -sample_index=`. They are named `samples` and as the event; the samples of several events
+/// are named `EVENT_samples`. The name of the thread is the label `comm`, its control group the
+/// label `cgroup` if it was recorded; `pid` and `tid` are numeric labels. What was lost is in the
+/// comments. Samples are added up, also with times.
 ///
 /// The file is written part by part: memory is needed for the different stacks only.
 ///
@@ -64,8 +65,8 @@ impl Pprof {
         self
     }
 
-    /// Sets the length of the recording. By default, it is the time between the first and the last sample, if the profile
-    /// has times.
+    /// Sets the length of the recording. By default, it is the time between the first and the last
+    /// sample, if the profile has times.
     #[must_use]
     pub fn with_duration(mut self, duration: Duration) -> Self {
         self.duration = Some(duration);
@@ -95,7 +96,8 @@ impl Pprof {
         if self.is_raw {
             return self.write_parts(profile, &mut out);
         }
-        // An eighth larger than by the default, in a third of the time. Go's runtime writes them so, too.
+        // An eighth larger than by the default, in a third of the time. Go's runtime writes them
+        // so, too.
         let mut out = GzEncoder::new(out, Compression::fast());
         self.write_parts(profile, &mut out)?;
         out.finish().map(drop)
@@ -136,7 +138,8 @@ impl Pprof {
     }
 }
 
-/// Returns the names of the two values of each event. Each name is there once, so that it can be chosen by it.
+/// Returns the names of the two values of each event. Each name is there once, so that it can be
+/// chosen by it.
 fn value_names(events: &[Event]) -> Vec<(String, String)> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
     let mut unique = |name: String| {
@@ -174,7 +177,8 @@ fn id(index: usize) -> u64 {
     index as u64 + 1
 }
 
-/// A file whose message is written part by part. Readers join repeated fields of all parts, by the rules of Protocol Buffers.
+/// A file whose message is written part by part. Readers join repeated fields of all parts, by the
+/// rules of Protocol Buffers.
 struct Parts<'a> {
     out: &'a mut dyn Write,
     message: message::Profile,
@@ -325,8 +329,8 @@ fn is_library(object: &Object, path: &str) -> bool {
     object.is_kernel || name.is_empty() || name.starts_with('[') || name.contains(".so")
 }
 
-/// Returns the range of an object and the offset in the file at its start, so that it has these addresses, too: other
-/// mappings of the object than the first one may be before or after it.
+/// Returns the range of an object and the offset in the file at its start, so that it has these
+/// addresses, too: other mappings of the object than the first one may be before or after it.
 fn mapping(object: &Object, addresses: Range<u64>) -> (Range<u64>, u64) {
     let range = &object.range;
     let start = range.start.min(addresses.start);

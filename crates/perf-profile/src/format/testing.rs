@@ -13,7 +13,8 @@ use crate::profile::{
     Event, EventId, Frame, Function, Locations, Losses, Object, Profile, ProfileBuilder, Sample, Thread,
 };
 
-/// Compares a text with the file of this name. `PERFKIT_BLESS=1 cargo test -p perf-profile --all-features` writes it.
+/// Compares a text with the file of this name.
+/// `PERFKIT_BLESS=1 cargo test -p perf-profile --all-features` writes it.
 pub(crate) fn snapshot(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/format/snapshots").join(name);
     if env::var_os("PERFKIT_BLESS").is_some() {
@@ -23,8 +24,8 @@ pub(crate) fn snapshot(name: &str, text: &str) {
     assert!(known == text, "not as in {}:\n{text}", path.display());
 }
 
-/// A small profile: two events, two threads with bad names, the kernel, inlined functions, addresses without a name or a file,
-/// a stack without an address, and losses.
+/// A small profile: two events, two threads with bad names, the kernel, inlined functions,
+/// addresses without a name or a file, a stack without an address, and losses.
 pub(crate) fn example(has_times: bool) -> Profile {
     let mut locations = Locations::new();
     let mut program = Object::new(locations.intern("/usr/bin/sort \"it\""));

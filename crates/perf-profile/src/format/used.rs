@@ -1,4 +1,5 @@
-//! The part of a profile that its samples use. A profile may have more: stacks of samples that were filtered.
+//! The part of a profile that its samples use. A profile may have more: stacks of samples that were
+//! filtered.
 
 use crate::profile::Profile;
 

@@ -14,7 +14,8 @@ pub(super) struct Merge {
     by_thread_name: bool,
     locations: Locations,
     objects: FxHashMap<(StringId, Option<BuildId>, bool), ObjectId>,
-    /// The location of each list of functions of an object; the empty list is that of addresses without a name, by reason.
+    /// The location of each list of functions of an object; the empty list is that of addresses
+    /// without a name, by reason.
     by_frames: FxHashMap<Named, LocationId>,
     /// Those whose names are asked for.
     by_place: FxHashMap<(Option<ObjectId>, Place), LocationId>,
@@ -32,8 +33,8 @@ enum Place {
 }
 
 impl Place {
-    /// Returns the place of a location; `None` for memory without a file, where other code may be at the address in each process
-    /// and at another time.
+    /// Returns the place of a location; `None` for memory without a file, where other code may be
+    /// at the address in each process and at another time.
     fn new(location: &Location, query: &Query) -> Option<Self> {
         match query.object() {
             Some((object, offset)) => {
@@ -69,8 +70,9 @@ impl Merge {
         }
     }
 
-    /// Adds what `change` makes of each sample of a profile, whose events have the same ids. The names of some locations are
-    /// asked for. Returns the ids of the locations in the sum, by those in the profile.
+    /// Adds what `change` makes of each sample of a profile, whose events have the same ids. The
+    /// names of some locations are asked for. Returns the ids of the locations in the sum, by those
+    /// in the profile.
     pub(super) fn add(
         &mut self,
         profile: &Profile,

@@ -13,13 +13,14 @@ use naming::Naming;
 
 /// The sum of the profiles of intervals, of which older ones count less: what `perf top` shows.
 ///
-/// Before an interval is added, 7/8 of each earlier value are kept, as in the perf tool: a function that ran for many intervals
-/// and stops is below a fourth of its share after ten. What is left of a function is dropped when it is below a sixteenth
-/// of a mean sample.
+/// Before an interval is added, 7/8 of each earlier value are kept, as in the perf tool: a function
+/// that ran for many intervals and stops is below a fourth of its share after ten. What is left of
+/// a function is dropped when it is below a sixteenth of a mean sample.
 ///
-/// Locations with the same functions are one, that of the first address, so that there is one row for each function of each
-/// stack and thread. Of these at most [65536](Self::with_max_sums) are kept, the largest: together with
-/// [`Collector::take`](crate::Collector::take) the memory is bounded, whatever starts and exits.
+/// Locations with the same functions are one, that of the first address, so that there is one row
+/// for each function of each stack and thread. Of these at most [65536](Self::with_max_sums) are
+/// kept, the largest: together with [`Collector::take`](crate::Collector::take) the memory is
+/// bounded, whatever starts and exits.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -80,7 +81,8 @@ impl LiveProfile {
         }
     }
 
-    /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval alone, 8 for the sum of all.
+    /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval
+    /// alone, 8 for the sum of all.
     #[must_use]
     pub fn keeping_eighths(mut self, eighths: u8) -> Self {
         self.kept_eighths = u64::from(eighths.min(8));
@@ -94,8 +96,8 @@ impl LiveProfile {
         self
     }
 
-    /// Adds up threads of the same name, as a thread and a process with the id 0: for tables without these ids, because
-    /// programs that start and exit have few sums then.
+    /// Adds up threads of the same name, as a thread and a process with the id 0: for tables
+    /// without these ids, because programs that start and exit have few sums then.
     #[must_use]
     pub fn by_thread_name(mut self) -> Self {
         self.by_thread_name = true;
@@ -109,12 +111,15 @@ impl LiveProfile {
         self.merge(interval, Naming::default());
     }
 
-    /// As [`add`](Self::add), for an interval whose names are not there. They are asked for in the order of their values, those
-    /// of earlier intervals with them, and are there after [`name_until`](Self::name_until).
+    /// As [`add`](Self::add), for an interval whose names are not there. They are asked for in the
+    /// order of their values, those of earlier intervals with them, and are there after
+    /// [`name_until`](Self::name_until).
     ///
-    /// An overloaded machine has no time for all names, but a table shows few. Let the collector not wait for names itself, by
-    /// [`Resolver::without_waiting`](crate::Resolver::without_waiting). What waits is bounded: addresses of which no value is
-    /// left are not looked up, and beyond 8192 the smallest have no name until they are sampled again.
+    /// An overloaded machine has no time for all names, but a table shows few. Let the collector
+    /// not wait for names itself, by
+    /// [`Resolver::without_waiting`](crate::Resolver::without_waiting). What waits is bounded:
+    /// addresses of which no value is left are not looked up, and beyond 8192 the smallest have no
+    /// name until they are sampled again.
     ///
     /// ```no_run
     /// use std::time::{Duration, Instant};
@@ -132,10 +137,11 @@ impl LiveProfile {
         self.merge(&interval, Naming::new(names));
     }
 
-    /// Waits until this moment for names of [pending](Self::add_pending) intervals. Returns whether all are there.
+    /// Waits until this moment for names of [pending](Self::add_pending) intervals. Returns whether
+    /// all are there.
     ///
-    /// The [losses](Profile::losses) have the reasons of the addresses without a name that were looked up since the newest
-    /// interval.
+    /// The [losses](Profile::losses) have the reasons of the addresses without a name that were
+    /// looked up since the newest interval.
     pub fn name_until(&mut self, end: Instant) -> bool {
         if self.naming.len() == 0 {
             return true;
@@ -175,12 +181,14 @@ impl LiveProfile {
         &self.profile
     }
 
-    /// Returns the sums up to now for another thread, which keeps them while intervals are added here.
+    /// Returns the sums up to now for another thread, which keeps them while intervals are added
+    /// here.
     pub fn shared(&self) -> Arc<Profile> {
         Arc::clone(&self.profile)
     }
 
-    /// Returns how many sums were left out at the last interval, the smallest, because there were too many.
+    /// Returns how many sums were left out at the last interval, the smallest, because there were
+    /// too many.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -9,17 +9,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::collect::PendingNames;
 use crate::profile::{LocationId, Locations, Profile, Sample};
 
-/// Locations of the first request after an interval: few, so that the first names are soon there. Each following one has
-/// twice as many.
+/// Locations of the first request after an interval: few, so that the first names are soon there.
+/// Each following one has twice as many.
 const FIRST_BATCH: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Locations of a request, at most.
 const MAX_BATCH: usize = if cfg!(test) { 4 } else { 1024 };
 
-/// Addresses that are looked up at a time. Others are asked for when these are named, in the order of the values then.
+/// Addresses that are looked up at a time. Others are asked for when these are named, in the order
+/// of the values then.
 const MAX_QUEUED: usize = if cfg!(test) { 8 } else { 4096 };
 
-/// Locations that wait to be asked for, at most. The smallest of more stay without a name until they are sampled again.
+/// Locations that wait to be asked for, at most. The smallest of more stay without a name until
+/// they are sampled again.
 const MAX_WANTED: usize = if cfg!(test) { 100 } else { 1 << 13 };
 
 /// The locations of a profile that have no name yet.
@@ -63,7 +65,8 @@ impl Naming {
         asked.chain(self.wanted.iter().map(|(id, query)| (*id, Some(query)))).collect()
     }
 
-    /// Gives the locations other ids, by their ids up to now; `None` for those that are no longer in the profile.
+    /// Gives the locations other ids, by their ids up to now; `None` for those that are no longer
+    /// in the profile.
     pub(super) fn renumber(&mut self, ids: &[Option<LocationId>]) {
         let new = |id: LocationId| ids.get(id.index()).copied().flatten();
         self.wanted = self.wanted.drain(..).filter_map(|(id, query)| Some((new(id)?, query))).collect();
@@ -142,8 +145,8 @@ impl Naming {
     }
 }
 
-/// Returns the value of each location: of the samples whose stack has it, and once more of those that are in it themselves, so
-/// that a function comes before its callers.
+/// Returns the value of each location: of the samples whose stack has it, and once more of those
+/// that are in it themselves, so that a function comes before its callers.
 pub(super) fn values(profile: &Profile, weight: impl Fn(&Sample) -> f64) -> Vec<f64> {
     let stacks: Vec<_> = profile.stacks().collect();
     let mut of_stacks = vec![0.0; stacks.len()];

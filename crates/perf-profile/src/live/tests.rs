@@ -19,7 +19,8 @@ type Added = (usize, u32, u32, Vec<u64>, u64);
 /// The key of a sum: event, process, thread, functions from the innermost one.
 type Key = (usize, u32, u32, Vec<String>);
 
-/// Returns the name of the function at an address: each has two addresses, and one address has no function.
+/// Returns the name of the function at an address: each has two addresses, and one address has no
+/// function.
 fn function(address: u64) -> Option<String> {
     (address < 6).then(|| format!("f{}", address / 2))
 }
@@ -157,7 +158,8 @@ fn threads_of_one_name_are_one_if_their_ids_do_not_count() {
     assert!(live.profile().threads().iter().all(|thread| (thread.pid, thread.tid) == (0, 0)));
 }
 
-/// Names each address by its last digits, and reports it. If it has permissions, each address needs one.
+/// Names each address by its last digits, and reports it. If it has permissions, each address needs
+/// one.
 struct Asked {
     addresses: Sender<u64>,
     permissions: Option<Arc<Mutex<Receiver<()>>>>,
@@ -270,7 +272,8 @@ fn names_of_the_largest_values_are_asked_for_first() {
     }
     live.add_pending(sampled.collector.take());
     assert_eq!(live.waiting(), 40);
-    // Two requests were made. Those after them are in the order of the new values, while a file is read.
+    // Two requests were made. Those after them are in the order of the new values, while a file is
+    // read.
     assert_eq!(sampled.asked.recv().unwrap(), 4 * 36);
     for _ in 0..100 {
         sampled.sample(1, &[4 * 50, 4 * 7]);

@@ -9,12 +9,14 @@ use super::{Event, Locations, Losses, Profile, Sample, Thread, saturating_sum};
 
 /// Makes a [`Profile`]: add events, threads and stacks, then samples of them.
 ///
-/// Its memory grows with the different stacks, not with the samples, unless it keeps [times](Self::with_times).
+/// Its memory grows with the different stacks, not with the samples, unless it keeps
+/// [times](Self::with_times).
 #[derive(Clone, Debug, Default)]
 pub struct ProfileBuilder {
     profile: Profile,
     thread_ids: FxHashMap<Thread, ThreadId>,
-    /// The first sum of each stack. Most stacks have one thread and event, so that few sums need the map.
+    /// The first sum of each stack. Most stacks have one thread and event, so that few sums need
+    /// the map.
     firsts: Vec<SampleIndex>,
     /// The other sums.
     sums: FxHashMap<(EventId, ThreadId, Option<StackId>), SampleIndex>,
@@ -93,13 +95,14 @@ impl ProfileBuilder {
         id
     }
 
-    /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location.
+    /// Returns the id of a stack, innermost location first, which is added if it is new; `None`
+    /// without a location.
     pub fn stack(&mut self, locations: &[LocationId]) -> Option<StackId> {
         self.profile.stacks.add(0, locations.iter().rev().copied())
     }
 
-    /// As [`stack`](Self::stack) for locations of which the outermost is the first, and faster for stacks that are like the last
-    /// ones of the thread.
+    /// As [`stack`](Self::stack) for locations of which the outermost is the first, and faster for
+    /// stacks that are like the last ones of the thread.
     pub(crate) fn stack_of(&mut self, thread: ThreadId, outermost_first: &[LocationId]) -> Option<StackId> {
         self.profile.stacks.add(thread.index(), outermost_first.iter().copied())
     }
@@ -138,7 +141,8 @@ impl ProfileBuilder {
         self.add(Sample { event, thread, stack, value, count: 1, time: None, cpu: None });
     }
 
-    /// Adds a sample, or several with the same stack. Without [times](Self::with_times), its time and CPU are left out.
+    /// Adds a sample, or several with the same stack. Without [times](Self::with_times), its time
+    /// and CPU are left out.
     pub fn add(&mut self, sample: Sample) {
         let next = SampleIndex::new(self.profile.samples.len());
         if self.profile.has_times {
@@ -166,14 +170,16 @@ impl ProfileBuilder {
         self.profile.samples.push(Sample { time: None, cpu: None, ..sample });
     }
 
-    /// Makes an empty one with the same events, under their ids, which keeps times if this one does.
+    /// Makes an empty one with the same events, under their ids, which keeps times if this one
+    /// does.
     pub(crate) fn with_same_events(&self) -> Self {
         let Profile { events, has_times, .. } = &self.profile;
         let profile = Profile { events: events.clone(), has_times: *has_times, ..Profile::default() };
         Self { profile, ..Self::default() }
     }
 
-    /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
+    /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns
+    /// whether it has.
     fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
         let sum = self.profile.samples.get_mut(index.index());
         let key = |sample: &Sample| (sample.event, sample.thread, sample.stack);
@@ -187,7 +193,8 @@ impl ProfileBuilder {
         self.profile.losses = losses;
     }
 
-    /// Returns the profile, whose threads and stacks have their strings and addresses in `locations`.
+    /// Returns the profile, whose threads and stacks have their strings and addresses in
+    /// `locations`.
     pub fn finish(self, locations: Locations) -> Profile {
         Profile { locations, ..self.profile }
     }

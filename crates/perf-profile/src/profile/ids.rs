@@ -18,8 +18,9 @@ macro_rules! id {
                 self.0
             }
 
-            /// Returns the number of the next entry of a table that has `len`. A table with 2^32 - 1 entries would need more
-            /// than 64 GiB: its last number stands for all further entries.
+            /// Returns the number of the next entry of a table that has `len`. A table with 2^32 -
+            /// 1 entries would need more than 64 GiB: its last number stands for all further
+            /// entries.
             pub(crate) fn next(len: usize) -> Self {
                 Self(u32::try_from(len).unwrap_or(u32::MAX))
             }
@@ -44,7 +45,8 @@ id!(
     LocationId
 );
 id!(
-    /// A stack of a [`Profile`](super::Profile): its innermost location, and the stack of the caller.
+    /// A stack of a [`Profile`](super::Profile): its innermost location, and the stack of the
+    /// caller.
     StackId
 );
 id!(

@@ -12,7 +12,8 @@ use super::ids::{FunctionId, LocationId, ObjectId, StringId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object {
-    /// The path as the process saw it, or the kernel's name such as `[vdso]` and `[kernel.kallsyms]`.
+    /// The path as the process saw it, or the kernel's name such as `[vdso]` and
+    /// `[kernel.kallsyms]`.
     pub path: StringId,
     /// Its identity, if the recording has it.
     pub build_id: Option<BuildId>,
@@ -93,7 +94,8 @@ impl Location {
         self.unnamed
     }
 
-    /// Returns why it has no lines, or lacks inlined functions, although its file has debug information.
+    /// Returns why it has no lines, or lacks inlined functions, although its file has debug
+    /// information.
     pub fn no_lines(&self) -> Option<NoLines> {
         self.no_lines
     }
@@ -234,7 +236,8 @@ impl Locations {
         id
     }
 
-    /// Sets the functions of a location, the innermost first: all but the last one are inlined into the next one.
+    /// Sets the functions of a location, the innermost first: all but the last one are inlined into
+    /// the next one.
     pub fn set_frames(&mut self, location: LocationId, frames: impl IntoIterator<Item = Frame>) {
         let start = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.frames.extend(frames);
@@ -244,7 +247,8 @@ impl Locations {
         }
     }
 
-    /// Sets the functions of a location to those that were found, or the reason why there is no name.
+    /// Sets the functions of a location to those that were found, or the reason why there is no
+    /// name.
     pub fn set_symbols(&mut self, location: LocationId, symbols: &Result<Symbols, Unnamed>) {
         let (functions, offset) = match symbols {
             Ok(symbols) => (symbols.functions(), symbols.offset()),

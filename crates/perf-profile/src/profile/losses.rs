@@ -6,42 +6,46 @@ use super::saturating_sum;
 
 /// Lost records, incomplete stacks and missing names.
 ///
-/// Recordings are damaged or made with any numbers: `u64::MAX` stands for any sum that is not smaller.
+/// Recordings are damaged or made with any numbers: `u64::MAX` stands for any sum that is not
+/// smaller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
     /// Records and samples that were lost.
     pub lost: LostCounts,
-    /// Records that came after a record of a later time: samples in between may have been given to a wrong file.
+    /// Records that came after a record of a later time: samples in between may have been given to
+    /// a wrong file.
     pub late_records: u64,
     /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
     pub broken_waits: u64,
     /// Waits of threads without a stack, because no sample was recorded where they began.
     pub waits_without_stack: u64,
-    /// Waits of threads whose wakeup is not known, in a profile that has the others: their time without a CPU after it is in the
-    /// time for which they were blocked.
+    /// Waits of threads whose wakeup is not known, in a profile that has the others: their time
+    /// without a CPU after it is in the time for which they were blocked.
     pub waits_without_wakeup: u64,
     /// Samples by the reason why their stack is incomplete, the most frequent first.
     pub incomplete_stacks: Vec<(u64, String)>,
     /// Samples whose stack reached the outermost function. No loss.
     pub complete_stacks: u64,
-    /// Samples whose stack ends without a reason, as callchains do: nothing proves that they are complete. No loss.
+    /// Samples whose stack ends without a reason, as callchains do: nothing proves that they are
+    /// complete. No loss.
     pub unverified_stacks: u64,
-    /// Addresses of callchains that were left out, from the first one on at which no code is mapped: see
-    /// [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
+    /// Addresses of callchains that were left out, from the first one on at which no code is
+    /// mapped: see [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
     pub left_out_addresses: u64,
-    /// The least bytes of stack copy that lead to the next frame of each truncated stack, a multiple of 8 that an event can ask for;
-    /// 0 if no stack is truncated. The frames after it may need more.
+    /// The least bytes of stack copy that lead to the next frame of each truncated stack, a
+    /// multiple of 8 that an event can ask for; 0 if no stack is truncated. The frames after it may
+    /// need more.
     pub needed_stack_bytes: u64,
     /// Addresses without a name by reason, the most frequent first.
     pub unnamed_addresses: Vec<(u64, String)>,
     /// Samples of all events with such an address in their stack.
     pub unnamed_samples: u64,
-    /// Addresses in code of a runtime that had several functions in turn, and have the name of the last one: see
-    /// [`Resolver::with_monotonic_time`](crate::Resolver::with_monotonic_time).
+    /// Addresses in code of a runtime that had several functions in turn, and have the name of the
+    /// last one: see [`Resolver::with_monotonic_time`](crate::Resolver::with_monotonic_time).
     pub reused_addresses: u64,
-    /// Named addresses whose line, or whose inlined functions, are unknown although their file has debug information, by reason, the
-    /// most frequent first.
+    /// Named addresses whose line, or whose inlined functions, are unknown although their file has
+    /// debug information, by reason, the most frequent first.
     pub addresses_without_lines: Vec<(u64, String)>,
     /// Files that were not found, each with the reason.
     pub missing_files: Vec<String>,
@@ -79,7 +83,8 @@ impl Reasons<'_> {
 }
 
 impl Losses {
-    /// Returns the lists of counted reasons. A new kind of them is a field and a row here: texts and JSON follow from it.
+    /// Returns the lists of counted reasons. A new kind of them is a field and a row here: texts
+    /// and JSON follow from it.
     pub fn reasons(&self) -> impl Iterator<Item = Reasons<'_>> {
         let stacks = saturating_sum([self.complete_stacks, self.unverified_stacks, self.incomplete()]);
         [

@@ -17,18 +17,18 @@ pub use losses::{Losses, Reasons};
 
 use stacks::Stacks;
 
-/// Unit of the values of an [`Event`].
+/// The unit of the values of an [`Event`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
-    /// Events.
+    /// Number of events.
     Count,
-    /// ns, of the event's clock.
+    /// Time in ns of the event's clock.
     Nanoseconds,
 }
 
 impl Unit {
-    /// Returns the name that pprof uses: `count`, `nanoseconds`.
+    /// Returns the name of the unit in pprof: `count`, `nanoseconds`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -37,24 +37,26 @@ impl Unit {
     }
 }
 
-/// An event whose samples a profile has.
+/// An event whose samples are in a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The name as the perf tool writes it, such as `cpu-clock:u`.
+    /// The perf tool's name, such as `cpu-clock:u`.
     pub name: String,
-    /// The unit of its values.
+    /// Unit of the values of its samples.
     pub unit: Unit,
-    /// Counts for a sample without a period: the period of the attr, or 1.
+    /// Value of a sample without a period: the period of the attr, or 1.
     pub period: u64,
-    /// Whether a sample is a span of time, which starts at the time of the sample and has its value as length, in ns.
+    /// True if a sample is a time span that starts at the time of the sample and lasts its value,
+    /// in ns.
     pub is_span: bool,
-    /// The most addresses of a callchain: `sample_max_stack` of the attr, or the default of the kernel.
+    /// Maximum number of addresses in a callchain: `sample_max_stack` of the attr, or the default
+    /// of the kernel.
     pub max_stack: u16,
 }
 
 impl Event {
-    /// Makes an event of this name with the unit and period of its attr.
+    /// Creates an event of this name with the unit and period of its attr.
     pub fn new(name: impl Into<String>, attr: &Attr) -> Self {
         let clocks = [Software::CPU_CLOCK.0, Software::TASK_CLOCK.0];
         let is_clock = attr.kind == EventType::SOFTWARE && clocks.contains(&attr.config);
@@ -67,29 +69,30 @@ impl Event {
         Self { name: name.into(), unit, period, is_span: false, max_stack }
     }
 
-    /// Makes an event of this name whose samples are spans of time, such as waits.
+    /// Creates an event of this name whose samples are time spans, such as waits.
     pub fn spans(name: impl Into<String>) -> Self {
         let (unit, max_stack) = (Unit::Nanoseconds, MAX_STACK_DEPTH);
         Self { name: name.into(), unit, period: 1, is_span: true, max_stack }
     }
 }
 
-/// A thread under one of its names, in one of its control groups: after an exec, it is another one.
+/// A thread under one of its names, in one of its control groups. After an exec, it is a new entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Thread {
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// The thread.
+    /// Thread id.
     pub tid: u32,
     /// The name, in the strings of [`Locations`].
     pub name: StringId,
-    /// The path of the control group, in the strings of [`Locations`]; `None` if it was not recorded.
+    /// The path of the control group, in the strings of [`Locations`]; `None` if it was not
+    /// recorded.
     pub cgroup: Option<StringId>,
 }
 
 impl Thread {
-    /// Makes one whose control group is unknown.
+    /// Creates a thread whose control group is unknown.
     pub fn new(pid: u32, tid: u32, name: StringId) -> Self {
         Self { pid, tid, name, cgroup: None }
     }
@@ -102,26 +105,26 @@ impl Thread {
     }
 }
 
-/// One sample, or the sum of those with the same event, thread and stack.
+/// A sample, or the sum of samples with the same event, thread and stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Entry of the events.
+    /// Index in [`Profile::events`].
     pub event: EventId,
-    /// Entry of the threads.
+    /// Index in [`Profile::threads`].
     pub thread: ThreadId,
     /// The stack; `None` if the samples have no address.
     pub stack: Option<StackId>,
-    /// The sum of the periods, in the unit of the event; `u64::MAX` for any sum that is not smaller.
+    /// Sum of the periods in the unit of the event, saturating at `u64::MAX`.
     pub value: u64,
-    /// The number of samples.
+    /// Number of samples.
     pub count: u64,
-    /// When it was taken, in ns of the recording's clock: of a profile with times.
+    /// Sample time in ns of the recording's clock; `None` in a profile without times.
     pub time: Option<u64>,
-    /// The CPU: of a profile with times.
+    /// The CPU; `None` in a profile without times.
     pub cpu: Option<u32>,
 }
 
-/// Returns a sum that does not wrap: recordings have any numbers.
+/// Returns the saturating sum, because recordings can contain any numbers.
 pub(crate) fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)
 }
@@ -166,27 +169,27 @@ impl Profile {
         &mut self.locations
     }
 
-    /// Returns the events, in the order of their ids.
+    /// Returns the events in the order of their ids.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Returns an event.
+    /// Returns the event with this id, if the profile has it.
     pub fn event(&self, id: EventId) -> Option<&Event> {
         self.events.get(id.index())
     }
 
-    /// Returns the id and the contents of each event.
+    /// Iterates over the events with their ids.
     pub fn event_ids(&self) -> impl ExactSizeIterator<Item = (EventId, &Event)> {
         self.events.iter().enumerate().map(|(index, event)| (EventId::next(index), event))
     }
 
-    /// Returns the threads, in the order of their ids.
+    /// Returns the threads in the order of their ids.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
     }
 
-    /// Returns a thread.
+    /// Returns the thread with this id, if the profile has it.
     pub fn thread(&self, id: ThreadId) -> Option<Thread> {
         self.threads.get(id.index()).copied()
     }
@@ -201,23 +204,24 @@ impl Profile {
         Some(self.locations.string(self.thread(id)?.cgroup?))
     }
 
-    /// Returns the samples: with [times](Self::has_times), each in the order of adding; else their sums.
+    /// Returns the samples. With [times](Self::has_times), each sample in insertion order;
+    /// otherwise their sums.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// Returns whether each sample is kept, with its time.
+    /// Returns true if samples are kept separately with their times.
     pub fn has_times(&self) -> bool {
         self.has_times
     }
 
-    /// Returns all stacks in the order of their ids, as the innermost location and the stack of the caller, which comes
-    /// earlier.
+    /// Iterates over all stacks in the order of their ids, as the innermost location and the
+    /// caller's stack, which has a smaller id.
     pub fn stacks(&self) -> impl ExactSizeIterator<Item = (LocationId, Option<StackId>)> {
         self.stacks.iter()
     }
 
-    /// Returns the locations of a stack, the innermost first.
+    /// Iterates over the locations of a stack, innermost first.
     pub fn stack(&self, stack: Option<StackId>) -> impl Iterator<Item = LocationId> {
         let first = stack.and_then(|id| self.innermost(id));
         let chain = iter::successors(first, |&(_, caller)| self.innermost(caller?));
@@ -229,17 +233,18 @@ impl Profile {
         self.stacks.get(stack)
     }
 
-    /// Returns the sum of an event's values; `u64::MAX` stands for any sum that is not smaller.
+    /// Returns the sum of an event's values, saturating at `u64::MAX`.
     pub fn total(&self, event: EventId) -> u64 {
         saturating_sum(self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.value))
     }
 
-    /// Returns the number of an event's samples, also of those that are summed up.
+    /// Returns the number of an event's samples, including summed ones.
     pub fn sample_count(&self, event: EventId) -> u64 {
         saturating_sum(self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.count))
     }
 
-    /// Keeps some of the events, and their samples only. The events that are kept get new ids, in the same order.
+    /// Removes all events for which `is_wanted` returns false, and their samples. The remaining
+    /// events get new ids in the same order.
     ///
     /// ```
     /// use perf_abi::{Attr, Software};
@@ -276,7 +281,7 @@ impl Profile {
         });
     }
 
-    /// Keeps the samples of some threads only.
+    /// Removes the samples of all threads for which `is_wanted` returns false.
     ///
     /// ```
     /// use perf_abi::{Attr, Software};
@@ -300,7 +305,7 @@ impl Profile {
         self.samples.retain(|sample| is_kept.get(sample.thread.index()).copied().unwrap_or(false));
     }
 
-    /// Keeps at most a number of samples, those of the largest weight. Returns how many it removed.
+    /// Keeps the `most` samples with the largest weights. Returns the number of removed samples.
     pub(crate) fn keep_largest(&mut self, most: usize, weight: impl Fn(&Sample) -> f64) -> usize {
         let removed = self.samples.len().saturating_sub(most);
         if removed > 0 {
@@ -314,7 +319,7 @@ impl Profile {
         &mut self.losses
     }
 
-    /// Returns what the recording lost, and which stacks and names are incomplete.
+    /// Returns the losses of the recording, and the counts of incomplete stacks and names.
     pub fn losses(&self) -> &Losses {
         &self.losses
     }

@@ -1,23 +1,25 @@
-//! Stacks as a tree, in which callers are shared.
+//! Stacks as a tree with shared callers.
 
 use rustc_hash::FxHashMap;
 
 use super::ids::{LocationId, StackId};
 
-/// A tree of stacks: each has its innermost location, and the stack of the caller.
+/// A tree of stacks: each node has its innermost location and the stack of the caller.
 ///
-/// Most callers have one callee only, whose node comes right after theirs: it is found there, without the map.
+/// Most callers have only one callee, whose node directly follows theirs, so that it is found
+/// without the map.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
     nodes: Vec<Node>,
-    /// The callees but for the first one of each caller.
+    /// The callees of each caller except the first.
     others: FxHashMap<Edge, StackId>,
     first_root: Option<StackId>,
-    /// The last stacks of some threads, outermost first: the next one of a thread often has the same callers.
+    /// Last stacks of some threads, outermost first. The next stack of a thread often has the same
+    /// callers.
     last: [Vec<(LocationId, StackId)>; LAST],
 }
 
-/// The last stacks that are kept: more than most machines have threads that are sampled in turn.
+/// Number of last stacks to keep, more than most machines have threads that are sampled in turn.
 const LAST: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +30,8 @@ struct Node {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Edge {
-    /// The number of the caller's stack plus 1, or 0: 4 bytes less than an option, in a map that is larger than the caches.
+    /// Number of the caller's stack plus 1, or 0. An option would need 4 bytes more, in a map that
+    /// is larger than the caches.
     caller: u32,
     location: LocationId,
 }
@@ -44,8 +47,8 @@ impl Edge {
 }
 
 impl Stacks {
-    /// Returns the id of a stack, outermost location first, which is added if it is new; `None` without a location. That of
-    /// the same thread is found faster.
+    /// Returns the id of a stack, outermost location first, adding it if it is new; `None` without
+    /// a location. A stack with the callers of the same thread's last stack is found faster.
     pub(super) fn add(
         &mut self,
         thread: usize,

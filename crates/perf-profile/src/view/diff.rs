@@ -1,4 +1,4 @@
-//! The difference of profiles, and how much of it is noise.
+//! The difference between profiles, and how much of it is noise.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,27 @@ use crate::profile::{EventId, Profile};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scale {
-    /// The share of the event's total, from 0 to 1: for recordings of different lengths.
+    /// The share of the event's total, from 0 to 1. For recordings of different lengths.
     Share,
-    /// The value, in the unit of the event: for recordings of the same work.
+    /// The value, in the unit of the event. For recordings of the same work.
     Value,
 }
 
-/// The mean of recordings.
+/// An estimate from one or more recordings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The mean, by the [`Scale`].
+    /// The mean, in units of the [`Scale`].
     pub mean: f64,
-    /// Its standard error: of the spread of several recordings, but at least what sampling causes.
+    /// Its standard error: the spread of several recordings, but at least the sampling error.
     ///
-    /// For one recording, only the part that sampling causes is known: recordings of the same program may differ more.
+    /// For one recording only the sampling error is known. Recordings of the same program may
+    /// differ more.
     pub error: f64,
 }
 
 impl Estimate {
-    /// Makes the estimate of the values of recordings, each with its own standard error.
+    /// Computes the estimate from the values of recordings, each with its own standard error.
     #[allow(clippy::cast_precision_loss)] // numbers of recordings
     fn new(values: &[(f64, f64)]) -> Self {
         let count = values.len() as f64;
@@ -52,9 +53,9 @@ impl Estimate {
 pub struct Change<'p> {
     /// The function, object, thread or line.
     pub entry: Entry<'p>,
-    /// The mean of the recordings that are compared with.
+    /// The mean of the base recordings.
     pub base: Estimate,
-    /// The mean of the others.
+    /// The mean of the new recordings.
     pub new: Estimate,
 }
 
@@ -64,18 +65,19 @@ impl Change<'_> {
         self.new.mean - self.base.mean
     }
 
-    /// Returns twice the standard error of the difference: a larger one is noise in one of 20 rows that did not change.
+    /// Returns twice the standard error of the difference. Of 20 unchanged rows, one exceeds it by
+    /// chance.
     pub fn noise(&self) -> f64 {
         2.0 * self.base.error.hypot(self.new.error)
     }
 
-    /// Returns whether the change is not larger than its [noise](Self::noise).
+    /// Returns true if the change does not exceed its [noise](Self::noise).
     pub fn is_noise(&self) -> bool {
         self.change().abs() <= self.noise()
     }
 }
 
-/// The functions, objects, threads or lines of profiles by their change from others, with its noise.
+/// Functions, objects, threads or lines by their change between profiles, with its noise.
 ///
 /// ```
 /// use perf_profile::{Column, Diff, EventId, Order, Profile, Scale};
@@ -95,11 +97,13 @@ pub struct Diff<'p> {
 }
 
 impl<'p> Diff<'p> {
-    /// Compares events of profiles: by their self values or their totals, in a row for each combination of these columns'
-    /// values, if one of the sides has any.
+    /// Compares events of profiles by their self values or their totals. There is a row for each
+    /// combination of these columns' values that either side has.
     ///
-    /// Builds of a program in different folders are one object: objects, and source files, are the same if their file names
-    /// are. Where a profile has several paths of one name, as many folders must be the same as distinguish these. Their rows
+    /// Builds of a program in different folders are one object: objects and source files are equal
+    /// if their file names are. If a profile has several paths with the same name, as many folders
+    /// must be equal as distinguish them. Rows have the path of the first profile of `new` that has
+    /// one.
     /// have the path of the first profile of `new` that has one.
     pub fn new(
         base: &[(&'p Profile, EventId)],
@@ -121,13 +125,13 @@ impl<'p> Diff<'p> {
         });
         // Callers have no self values.
         let mut rows: Vec<_> = changes.filter(|row| row.base.mean != 0.0 || row.new.mean != 0.0).collect();
-        // Stable: equal changes are in the order of the entries.
+        // The sort is stable, so that equal changes keep the order of the entries.
         rows.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
         let total = Change { entry: Entry::default(), base: base_costs.total(), new: new_costs.total() };
         Self { rows, total }
     }
 
-    /// Returns the rows, the largest change first.
+    /// Returns the rows, largest change first.
     pub fn rows(&self) -> &[Change<'p>] {
         &self.rows
     }
@@ -138,13 +142,14 @@ impl<'p> Diff<'p> {
     }
 }
 
-/// The entries that are compared with each other.
+/// Which entries of the profiles correspond.
 struct Keys<'p> {
-    /// The number of parts of their paths that are compared, by the file names of objects that have several paths in one table.
+    /// Number of path components to compare, by the file name of objects that has several paths in
+    /// one table.
     objects: BTreeMap<&'p str, usize>,
-    /// The same of source files.
+    /// The same for source files.
     files: BTreeMap<&'p str, usize>,
-    /// The entry of the first table that has it, by its key.
+    /// The entry of the first table that has it, by key.
     entries: BTreeMap<Entry<'p>, Entry<'p>>,
 }
 
@@ -165,7 +170,8 @@ impl<'p> Keys<'p> {
         keys
     }
 
-    /// Returns an entry with file names in place of paths, and with folders where these are ambiguous.
+    /// Returns an entry with file names instead of paths, and with folders where these are
+    /// ambiguous.
     fn key(&self, entry: Entry<'p>) -> Entry<'p> {
         let name = |path: &'p str, ambiguous: &BTreeMap<&'p str, usize>| {
             let name = file_name(path);
@@ -179,7 +185,8 @@ impl<'p> Keys<'p> {
     }
 }
 
-/// Adds the file names that several of these paths have, each with the number of parts that distinguishes the paths.
+/// Adds the file names that several paths share, with the number of components that distinguishes
+/// the paths.
 fn add_ambiguous<'p>(names: &mut BTreeMap<&'p str, usize>, paths: impl Iterator<Item = &'p str> + Clone) {
     let shortened = ShortPaths::new(paths.clone());
     for path in paths {
@@ -191,7 +198,7 @@ fn add_ambiguous<'p>(names: &mut BTreeMap<&'p str, usize>, paths: impl Iterator<
     }
 }
 
-/// Returns the last parts of a path.
+/// Returns the last components of a path.
 fn last_parts(path: &str, parts: usize) -> &str {
     let slash = path.rmatch_indices('/').nth(parts.saturating_sub(1));
     slash.and_then(|(slash, _)| path.get(slash + 1..)).unwrap_or(path)
@@ -201,7 +208,7 @@ fn last_parts(path: &str, parts: usize) -> &str {
 struct Side<'p> {
     /// The cost in each recording, by the key of the entry.
     rows: BTreeMap<Entry<'p>, Vec<Cost>>,
-    /// The sum of each recording.
+    /// The total of each recording.
     totals: Vec<Cost>,
 }
 
@@ -236,7 +243,7 @@ impl<'p> Side<'p> {
                 Order::ByTotal => (cost.total_value, cost.total_count),
             };
             let (value, all) = (value as f64, total.total_value as f64);
-            // Sampling spreads a share as a binomial distribution does, and a value as a Poisson distribution.
+            // Sampling noise of a share is binomial, of a value Poisson.
             let (count, all_counts) = (count as f64, total.total_count as f64);
             match scale {
                 Scale::Share => {

@@ -1,4 +1,4 @@
-//! The subject of a row of a table: a thread, an object, a function, a line.
+//! The subject of a table row: a thread, an object, a function, a line.
 
 use std::fmt;
 
@@ -7,35 +7,36 @@ use rustc_hash::FxHashMap;
 use crate::format::names::file_name;
 use crate::profile::{LocationId, Locations, Profile, StringId, Thread, ThreadId, UNKNOWN};
 
-/// A property that distinguishes the rows of a [`Table`](super::Table) and the nodes of a [`CallTree`](super::CallTree).
+/// A property that distinguishes the rows of a [`Table`](super::Table) and the nodes of a
+/// [`CallTree`](super::CallTree).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Column {
     /// The name of the thread.
     Comm,
-    /// The process.
+    /// Process id.
     Pid,
-    /// The thread.
+    /// Thread id.
     Tid,
     /// The control group of the thread.
     Cgroup,
     /// The program, library or part of the kernel.
     Object,
-    /// The function. An inlined function is one by itself.
+    /// The function. An inlined function is separate from its caller.
     Function,
     /// The source file and line.
     Line,
 }
 
-/// The subject of a row or node: the properties of its [`Column`]s. The others are `None`.
+/// The subject of a row or node: the properties of its [`Column`]s; other properties are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Entry<'p> {
     /// The name of the thread.
     pub comm: Option<&'p str>,
-    /// The process.
+    /// Process id.
     pub pid: Option<u32>,
-    /// The thread.
+    /// Thread id.
     pub tid: Option<u32>,
     /// The path of the control group; [`UNKNOWN`] if it was not recorded.
     pub cgroup: Option<&'p str>,
@@ -43,13 +44,15 @@ pub struct Entry<'p> {
     pub function: Option<&'p str>,
     /// The path of the object; [`UNKNOWN`] for an address without one.
     pub object: Option<&'p str>,
-    /// The path of the source file and the line, from 1; [`UNKNOWN`] and 0 without line information.
+    /// The path of the source file and the line, from 1; [`UNKNOWN`] and 0 without line
+    /// information.
     pub line: Option<(&'p str, u32)>,
-    /// Whether it is code of the kernel; `false` for rows of threads alone.
+    /// True for code of the kernel; `false` for rows of threads alone.
     pub is_kernel: bool,
 }
 
-/// As `comm main (libc.so.6) a.c:1`: the properties that are there, and the last part of paths.
+/// Prints `comm main (libc.so.6) a.c:1`: the properties that are set, with paths shortened to their
+/// last component.
 impl fmt::Display for Entry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut blank = "";
@@ -83,7 +86,7 @@ impl fmt::Display for Entry<'_> {
     }
 }
 
-/// The part of an entry that a thread has, as ids.
+/// The ids of an entry that come from a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Head {
     comm: Option<StringId>,
@@ -92,7 +95,7 @@ struct Head {
     cgroup: Option<StringId>,
 }
 
-/// The part of an entry that a function at an address has, as ids.
+/// The ids of an entry that come from a function at an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Part {
     object: Option<StringId>,
@@ -101,14 +104,14 @@ struct Part {
     is_kernel: bool,
 }
 
-/// Number of a [`Head`].
+/// Index of a [`Head`].
 pub(super) type HeadId = u32;
-/// Number of a [`Part`].
+/// Index of a [`Part`].
 pub(super) type PartId = u32;
-/// Places of the functions of one location.
+/// Indices of the functions of one location in `parts`.
 pub(super) type Range = std::ops::Range<usize>;
 
-/// The parts of all entries of a profile, each once.
+/// All distinct entries of a profile.
 #[derive(Clone, Debug)]
 pub(super) struct Entries {
     columns: Vec<Column>,
@@ -117,21 +120,21 @@ pub(super) struct Entries {
     places: Places,
 }
 
-/// The head of each thread and the parts of each location, by number.
+/// The head of each thread and the parts of each location, by index.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     heads: Vec<HeadId>,
-    /// The first place of each location and the number of its places, with [`UNNAMED`] for an address without a name.
+    /// Start and number of each location's parts, with [`UNNAMED`] for an address without a name.
     locations: Vec<(u32, u32)>,
-    /// The parts of the functions of all locations, those of one location from the innermost on. The first one is for
-    /// samples without a stack.
+    /// The parts of all locations' functions, innermost first within a location. The first one is
+    /// for samples without a stack.
     parts: Vec<PartId>,
 }
 
-/// The bit of an address without a name in the number of its places.
+/// Flag in the number of parts: the address has no name.
 const UNNAMED: u32 = 1 << 31;
 
-/// Values, each once, by their number.
+/// Distinct values by index.
 #[derive(Clone, Debug)]
 struct Numbered<T> {
     values: Vec<T>,
@@ -154,22 +157,22 @@ impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
 }
 
 impl Entries {
-    /// Makes those of no thread and no location.
+    /// Creates entries without threads and locations.
     pub(super) fn new(columns: &[Column]) -> Self {
         let mut parts = Numbered::new();
-        // As the first place has it.
+        // For the first part, of samples without a stack.
         parts.add(Part::default());
         Self { columns: columns.to_vec(), heads: Numbered::new(), parts, places: Places::default() }
     }
 
-    /// Makes those of a profile.
+    /// Creates the entries of a profile.
     pub(super) fn of(profile: &Profile, columns: &[Column]) -> Self {
         let mut entries = Self::new(columns);
         entries.add(profile.threads(), profile.locations(), profile.locations().as_slice().len());
         entries
     }
 
-    /// Adds those of all threads and of the first `len` locations, as far as they are new.
+    /// Adds the new threads, and the new locations among the first `len`.
     pub(super) fn add(&mut self, threads: &[Thread], locations: &Locations, len: usize) {
         for &thread in threads.get(self.places.heads.len()..).unwrap_or_default() {
             let head = self.head_of(thread);
@@ -215,7 +218,7 @@ impl Entries {
                 ..base
             };
             let part = self.parts.add(part);
-            // Without functions and lines, inlined ones are no separate entries.
+            // Without functions and lines, inlined functions are not separate entries.
             if self.places.parts.get(start..).is_none_or(|parts| has_function || !parts.contains(&part)) {
                 self.places.parts.push(part);
             }
@@ -231,7 +234,7 @@ impl Entries {
         self.places.locations.push((start, len | unnamed));
     }
 
-    /// Returns whether a thread says something about an entry.
+    /// Returns true if threads contribute to entries.
     pub(super) fn has_heads(&self) -> bool {
         [Column::Comm, Column::Pid, Column::Tid, Column::Cgroup].into_iter().any(|column| self.has(column))
     }
@@ -271,13 +274,13 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Returns the places of a location's functions, the innermost first; at least one.
+    /// Returns the places of a location's functions, innermost first; at least one.
     pub(super) fn of(&self, location: LocationId) -> Range {
         let (start, len) = self.locations.get(location.index()).copied().unwrap_or((0, 1));
         start as usize..start as usize + (len & !UNNAMED) as usize
     }
 
-    /// Returns whether a location has no name, for a known reason.
+    /// Returns true if a location has no name, for a known reason.
     pub(super) fn is_unnamed(&self, location: LocationId) -> bool {
         self.locations.get(location.index()).is_some_and(|(_, len)| len & UNNAMED != 0)
     }
@@ -302,7 +305,7 @@ impl Places {
         [self.heads.len(), self.locations.len(), self.parts.len()]
     }
 
-    /// Returns those after these numbers, to append to a copy of the others.
+    /// Returns the places after these numbers, to append them to a copy of the others.
     pub(super) fn since(&self, [heads, locations, parts]: [usize; 3]) -> Self {
         Self {
             heads: self.heads.get(heads..).unwrap_or_default().to_vec(),

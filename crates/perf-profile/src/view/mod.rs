@@ -1,4 +1,4 @@
-//! Sums of a profile for people: tables, call trees, and the difference of profiles.
+//! Summaries of a profile: tables, call trees, and differences.
 
 mod diff;
 mod entry;

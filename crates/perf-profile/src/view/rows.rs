@@ -1,4 +1,4 @@
-//! The values of a table's rows, to which stacks are added one after the other.
+//! The rows of a table, summed up stack by stack.
 
 use rustc_hash::FxHashMap;
 
@@ -8,28 +8,29 @@ use crate::profile::LocationId;
 
 /// The rows of a table and their values.
 ///
-/// A sample costs the frames in which its stack differs from the last one: its value waits at its innermost frame. When a
-/// stack without that frame comes, the value is added to the rows of the frame, and waits at the caller.
+/// A sample costs only the frames in which its stack differs from the last one, because its value
+/// is held back at its innermost frame. When a stack without that frame comes, the value is added
+/// to the rows of the frame, and held back at the caller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     keys: Vec<(HeadId, PartId)>,
     ids: FxHashMap<(HeadId, PartId), u32>,
-    /// By place, the last head and its row: stacks in turn often have the same head.
+    /// The last head and its row, by place. Consecutive stacks often have the same head.
     by_place: Vec<(HeadId, u32)>,
-    /// Of each event, by row. The last rows of an event may be missing: they are 0.
+    /// By event, then by row. Missing rows at the end are 0.
     costs: Vec<Vec<Cost>>,
     /// The event and head of the last stack.
     last: (usize, HeadId),
-    /// The frames of the last stack, the outermost first.
+    /// Frames of the last stack, outermost first.
     frames: Vec<Frame>,
-    /// The rows of these frames; of frames with the same row, the outermost one has it.
+    /// Rows of these frames. If frames share a row, it belongs to the outermost.
     entered: Vec<u32>,
-    /// By row, whether a frame has it: recursive functions count once for a stack.
+    /// Whether a frame has this row, so that recursive functions count once per stack.
     is_in_stack: Vec<bool>,
     has_callers: bool,
-    /// Frames of the last stack without a name.
+    /// Number of unnamed frames in the last stack.
     unnamed_frames: usize,
-    /// Samples with such a frame.
+    /// Number of samples with an unnamed frame.
     unnamed: u64,
 }
 
@@ -38,21 +39,21 @@ pub(super) struct Rows {
 struct Frame {
     /// `None` for samples without a stack.
     location: Option<LocationId>,
-    /// The row of the innermost function.
+    /// Row of the innermost function.
     innermost: u32,
     is_unnamed: bool,
-    /// The number of rows of the frames before it.
+    /// Number of rows of the frames before it.
     rows_before: u32,
-    /// The sum of the samples in it and its callees, as far as its rows do not have them.
+    /// The held back sum of samples in this frame and its callees.
     waiting: Value,
 }
 
-/// No row.
+/// Not entered yet.
 const NEW: u32 = u32::MAX;
 
 impl Rows {
-    /// Adds samples of an event. Their stack has the first `kept` frames of the last one, which had the same event and head,
-    /// and then these locations, the outermost first.
+    /// Adds samples of an event. Their stack has the first `kept` frames of the last one, whose
+    /// event and head must be equal, and then these locations, outermost first.
     pub(super) fn add(
         &mut self,
         places: &Places,
@@ -65,7 +66,7 @@ impl Rows {
             self.leave(0);
             self.last = (event, head);
         }
-        // Most often, the first of the locations is the same, too.
+        // Usually, the first locations are equal, too.
         let frames = self.frames.get(kept..).unwrap_or_default().iter();
         let same = frames.zip(locations).take_while(|(frame, new)| frame.location == Some(**new)).count();
         self.leave(kept + same);
@@ -92,7 +93,7 @@ impl Rows {
         }
     }
 
-    /// Adds what waits.
+    /// Adds all values that are held back.
     pub(super) fn finish(&mut self) {
         self.leave(0);
     }
@@ -118,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// Adds a frame with the functions of these places, the innermost first.
+    /// Enters a frame with the functions of these places, innermost first.
     fn enter(&mut self, places: &Places, location: Option<LocationId>, functions: Range) {
         let rows_before = self.entered.len() as u32;
         let mut innermost = None;
@@ -161,12 +162,12 @@ impl Rows {
         row
     }
 
-    /// Returns whether a stack had more than one location.
+    /// Returns true if any stack had more than one location.
     pub(super) fn has_callers(&self) -> bool {
         self.has_callers
     }
 
-    /// Returns the number of samples with an address without a name in their stack.
+    /// Returns the number of samples with an unnamed address in their stack.
     pub(super) fn unnamed(&self) -> u64 {
         self.unnamed
     }

@@ -1,10 +1,10 @@
-//! Paths as people read them.
+//! Short names of paths for people.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::format::names::file_name;
 
-/// Shortens paths to their last part or, where several have the same one, to as much of their ends as distinguishes them.
+/// Shortens paths to their last component, or as many as are needed to distinguish them.
 ///
 /// ```
 /// use perf_profile::ShortPaths;
@@ -16,17 +16,17 @@ use crate::format::names::file_name;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ShortPaths<'p> {
-    /// The end of each path whose last part several paths have.
+    /// The end of each path whose last component is ambiguous.
     longer: FxHashMap<&'p str, &'p str>,
 }
 
 impl<'p> ShortPaths<'p> {
-    /// Makes the names of these paths, which may be there several times.
+    /// Computes the names of these paths, which may repeat.
     ///
-    /// It takes time linear in the parts of the paths.
+    /// Takes time linear in the number of path components.
     pub fn new(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let paths: FxHashSet<&str> = paths.into_iter().collect();
-        // The paths that are not distinguished yet, each with the length of its end.
+        // Paths that are still ambiguous, with the length of their end so far.
         let mut open: Vec<(&str, usize)> = paths.iter().map(|&path| (path, file_name(path).len())).collect();
         let mut longer = FxHashMap::default();
         let mut is_first = true;
@@ -50,19 +50,19 @@ impl<'p> ShortPaths<'p> {
         Self { longer }
     }
 
-    /// Returns the name of a path; of another one than those that it was made of, the last part.
+    /// Returns the name of a path. For an unknown path, its last component.
     pub fn of<'a>(&self, path: &'a str) -> &'a str {
         let len = self.longer.get(path).map_or_else(|| file_name(path).len(), |end| end.len());
         end(path, len)
     }
 }
 
-/// Returns the last bytes of a path.
+/// Returns the last `len` bytes of a path.
 fn end(path: &str, len: usize) -> &str {
     path.get(path.len().saturating_sub(len)..).unwrap_or(path)
 }
 
-/// Returns the length of an end with one more part of the path.
+/// Returns the length of an end with one more component.
 fn len_with_folder(path: &str, len: usize) -> usize {
     let before = path.get(..path.len().saturating_sub(len + 1)).unwrap_or_default();
     match before.rfind('/') {

@@ -10,13 +10,14 @@ use crate::profile::{EventId, Locations, Profile, Sample, StackId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The sum of the samples in it, without its callees: the column `Self` of the perf tool.
+    /// Sum of the samples in it without its callees: the perf tool's column `Self`.
     pub self_value: u64,
-    /// The number of these samples.
+    /// Number of these samples.
     pub self_count: u64,
-    /// The sum of the samples in it and in its callees, each sample once: the column `Children` of the perf tool.
+    /// Sum of the samples in it and its callees, each sample once: the perf tool's column
+    /// `Children`.
     pub total_value: u64,
-    /// The number of these samples.
+    /// Number of these samples.
     pub total_count: u64,
 }
 
@@ -45,13 +46,13 @@ impl Value {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// Returns the rest without a part of it.
+    /// Returns the difference, which stops at 0.
     pub(super) fn without(self, part: Self) -> Self {
         Self { value: self.value.saturating_sub(part.value), count: self.count.saturating_sub(part.count) }
     }
 }
 
-/// The value by which rows are sorted, the largest first.
+/// The value to sort rows by, largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
@@ -90,10 +91,11 @@ impl<'p> Row<'p> {
     }
 }
 
-/// The values of each function, object, thread or line of a profile, by the [`Column`]s that are asked for.
+/// The values of each function, object, thread or line of a profile, according to the chosen
+/// [`Column`]s.
 ///
-/// A sample counts for the innermost function of its stack, which may be an inlined one, as its self value, and for each
-/// function of the stack once as its total, also if it is there several times by recursion.
+/// A sample counts for the innermost function of its stack, possibly an inlined one, as its self
+/// value, and for each function of the stack as its total, once even with recursion.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -126,9 +128,10 @@ pub struct Table<'p> {
 }
 
 impl<'p> Table<'p> {
-    /// Makes the table of a profile with a row for each combination of these columns' values.
+    /// Builds the table of a profile, with a row for each combination of these columns' values.
     ///
-    /// The time grows with the frames of the different stacks of each thread name, process and thread, as far as they are columns.
+    /// The time grows with the frames of the different stacks of each thread name, process and
+    /// thread, as far as they are columns.
     pub fn new(profile: &'p Profile, columns: &[Column]) -> Self {
         let entries = Entries::of(profile, columns);
         let mut rows = Rows::default();
@@ -151,12 +154,13 @@ impl<'p> Table<'p> {
         Self { rows: rows.iter().map(row).collect() }
     }
 
-    /// Returns the rows: in the order of [`sorted`](Self::sorted), or in no particular order.
+    /// Returns the rows in the order of [`sorted`](Self::sorted), or in no particular order.
     pub fn rows(&self) -> &[Row<'p>] {
         &self.rows
     }
 
-    /// Sorts the rows by a value of an event, the largest first. Rows of equal values are sorted by their entries.
+    /// Sorts the rows by a value of an event, largest first. Equal rows are sorted by their
+    /// entries.
     #[must_use]
     pub fn sorted(mut self, event: EventId, order: Order) -> Self {
         self.rows.sort_by_cached_key(|row| (Reverse(order.value(row.cost(event))), row.entry));
@@ -164,7 +168,7 @@ impl<'p> Table<'p> {
     }
 }
 
-/// The sum of the samples of an event with the same head and stack.
+/// The sum of an event's samples with the same head and stack.
 #[derive(Clone, Copy)]
 pub(super) struct Sum {
     pub(super) head: HeadId,
@@ -172,7 +176,7 @@ pub(super) struct Sum {
     pub(super) value: Value,
 }
 
-/// Returns the sums of an event, head by head.
+/// Returns the sums of an event, grouped by head.
 pub(super) fn sums(profile: &Profile, places: &Places, event: EventId) -> Vec<Sum> {
     let samples = profile.samples().iter().filter(|sample| sample.event == event && sample.count > 0);
     let sum = |sample: &Sample| Sum {

@@ -1,4 +1,4 @@
-//! The sums of a table without stacks: to which samples are added as they come.
+//! Running sums of a table without stacks.
 
 use std::fmt;
 
@@ -16,31 +16,31 @@ pub struct TableSums {
 }
 
 impl TableSums {
-    /// Returns whether a stack had more than one address.
+    /// Returns true if any stack had more than one address.
     pub fn has_callers(&self) -> bool {
         self.rows.has_callers()
     }
 
-    /// Returns the number of samples with an address without a name in their stack.
+    /// Returns the number of samples with an unnamed address in their stack.
     pub(crate) fn unnamed_samples(&self) -> u64 {
         self.rows.unnamed()
     }
 
-    /// Returns the table. The profile is the one that was returned with the sums.
+    /// Returns the table. `profile` must be the one that was returned with the sums.
     pub fn table<'p>(&self, profile: &'p Profile) -> Table<'p> {
         Table::of(&self.rows, &self.entries, profile.locations())
     }
 }
 
-/// The names of the rows. They are of one thread, and the [`Adder`] of another one.
+/// The names of the rows. One thread owns them, another the [`Adder`].
 #[derive(Debug)]
 pub(crate) struct Names(Entries);
 
-/// The names of threads and locations that are new, for the [`Adder`].
+/// New names of threads and locations for the [`Adder`].
 #[derive(Debug, Default)]
 pub(crate) struct NewNames(Places);
 
-/// Adds samples.
+/// Adds samples on its own thread.
 #[derive(Debug, Default)]
 pub(crate) struct Adder {
     places: Places,
@@ -52,7 +52,7 @@ impl Names {
         Self(Entries::new(columns))
     }
 
-    /// Adds all threads, and the first `named` locations: those that have names.
+    /// Adds all threads, and the first `named` locations, whose names must be complete.
     pub(crate) fn add(&mut self, threads: &[Thread], locations: &Locations, named: usize) -> NewNames {
         let known = self.0.places().counts();
         self.0.add(threads, locations, named);
@@ -70,8 +70,9 @@ impl Adder {
         self.places.append(names.0);
     }
 
-    /// Adds a sample of an event. Its stack has the first `kept` frames of the one before, which was of the same event and
-    /// thread, and then these locations, the outermost first. Their names are there.
+    /// Adds a sample of an event. Its stack has the first `kept` frames of the previous one, whose
+    /// event and thread must be equal, and then these locations, outermost first. Their names must
+    /// be known.
     pub(crate) fn add(
         &mut self,
         event: EventId,

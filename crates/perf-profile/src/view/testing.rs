@@ -1,11 +1,11 @@
-//! The stacks of a profile as a naive model of tables and trees.
+//! A naive model of tables and trees.
 
 use crate::profile::{EventId, Profile, UNKNOWN};
 
-/// A function of a stack: its name, the path of its object, and whether it is of the kernel.
+/// A function of a stack: its name, the path of its object, and whether it is in the kernel.
 pub(super) type Named = (String, String, bool);
 
-/// A sample: its event, the name of its thread, its functions from the innermost one, its value and count.
+/// A sample: its event, the name of its thread, its functions innermost first, its value and count.
 pub(super) struct Naive {
     pub(super) event: EventId,
     pub(super) comm: String,

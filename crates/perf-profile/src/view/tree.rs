@@ -1,4 +1,4 @@
-//! Call trees: the values of each function by its callers, or by its callees.
+//! Call trees: the values of each function by its callers or callees.
 
 mod callees;
 mod callers;
@@ -11,13 +11,13 @@ use crate::profile::{EventId, Locations, Profile};
 use callees::Callees;
 use callers::Callers;
 
-/// Which end of the stacks has the roots of a [`CallTree`].
+/// Which end of the stacks forms the roots of a [`CallTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Direction {
-    /// From the outermost function to its callees: the order `caller` of the perf tool.
+    /// From the outermost function to its callees: the perf tool's order `caller`.
     FromOutermost,
-    /// From the functions in which the samples are to their callers: the order `callee` of the perf tool.
+    /// From the sampled functions to their callers: the perf tool's order `callee`.
     FromInnermost,
 }
 
@@ -27,17 +27,18 @@ pub enum Direction {
 pub struct Node<'p> {
     /// The subject of the node.
     pub entry: Entry<'p>,
-    /// The values of the samples whose stacks have the path from the root to this node. From the innermost function on, only
-    /// roots have a self value.
+    /// The values of the samples whose stacks contain the path from the root to this node. From the
+    /// innermost function, only roots have a self value.
     pub cost: Cost,
-    /// The number of nodes between a root and this one: 0 for a root.
+    /// Number of ancestors; 0 for a root.
     pub depth: usize,
 }
 
-/// The stacks of an event as a tree, each node after its parent and the nodes of a parent by their values.
+/// The stacks of an event as a tree. Each node follows its parent, and siblings are ordered by
+/// their values.
 ///
-/// With columns of threads, the threads are the roots from the outermost function on, and a part of the roots from
-/// the innermost one on.
+/// With columns of threads, the threads are the roots if the tree starts at the outermost function,
+/// and a part of the roots otherwise.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -68,46 +69,47 @@ pub struct CallTree<'p> {
     left_out: u64,
 }
 
-/// The property that distinguishes the nodes of a parent.
+/// What distinguishes siblings.
 type Key = (Option<HeadId>, Option<PartId>);
 
-/// The paths of a tree. An item is one or several samples at one node. The items of its parent divide into the items of a node.
+/// The paths of a tree. An item is one or more samples at one node. The items of a parent divide
+/// into the items of its children.
 trait Paths {
     type Item: Copy;
 
     /// Returns the items of all roots.
     fn roots(&self) -> Vec<Self::Item>;
 
-    /// Returns the root of one of [these](Self::roots).
+    /// Returns the root of an item of [`roots`](Self::roots).
     fn root(&self, item: Self::Item) -> Key;
 
-    /// Returns the node of any other item, among the nodes of its parent.
+    /// Returns the node of any other item, among its siblings.
     fn part(&self, item: Self::Item) -> PartId;
 
     /// Returns the value of the samples in an item.
     fn value(&self, item: Self::Item) -> Value;
 
-    /// Adds the items into which an item divides below its node; none for samples that end there.
+    /// Adds the items that an item divides into below its node; none for samples that end there.
     fn divide(&self, item: Self::Item, below: &mut Vec<Self::Item>);
 
-    /// Returns the self value of a node, which differs from the total by the values of nodes below it.
+    /// Returns the self value of a node: its total minus the values of nodes below it.
     fn own(&self, is_root: bool, total: Value, below: Value) -> Value;
 }
 
-/// A node whose turn comes.
+/// A pending node.
 #[derive(Clone, Copy)]
 struct Branch {
     key: Key,
     total: Value,
     depth: usize,
     is_kept: bool,
-    /// The start of its items among the items of all siblings, and their number.
+    /// Start and number of its items among the items of all siblings.
     start: usize,
     len: usize,
 }
 
-/// Makes the nodes one after the other in their final order. Only the items of nodes that wait are kept, so that nodes which are
-/// left out need no memory.
+/// Creates the nodes in their final order. Only the items of pending nodes are kept, so that nodes
+/// that are left out need no memory.
 struct Growth<'a, 'p> {
     entries: &'a Entries,
     locations: &'p Locations,
@@ -120,7 +122,7 @@ impl<'p> Growth<'_, 'p> {
         let mut items = paths.roots();
         let mut branches = Vec::new();
         self.branch(paths, &mut items, |item| paths.root(item), None, &mut branches);
-        // The last branch is the next one, and has the last ones of the waiting items.
+        // The last branch is processed next, and its items are the last of `waiting`.
         let mut waiting: Vec<P::Item> = Vec::new();
         let mut pending: Vec<Branch> = Vec::new();
         loop {
@@ -153,7 +155,8 @@ impl<'p> Growth<'_, 'p> {
         }
     }
 
-    /// Sorts items by their nodes, and adds these nodes, of which the last one comes first. Returns the sum of their values.
+    /// Sorts items by their nodes, and adds these nodes in reverse order. Returns the sum of their
+    /// values.
     fn branch<P: Paths>(
         &self,
         paths: &P,
@@ -181,7 +184,7 @@ impl<'p> Growth<'_, 'p> {
         sum
     }
 
-    /// Compares siblings: the larger one is the later one. The order of those that are left out does not matter.
+    /// Compares siblings. The order of nodes that are left out does not matter.
     fn compare(&self, a: &Branch, b: &Branch) -> Ordering {
         let order = |branch: &Branch| (branch.is_kept, branch.total.value, branch.total.count);
         match order(a).cmp(&order(b)) {
@@ -196,21 +199,23 @@ impl<'p> Growth<'_, 'p> {
 }
 
 impl<'p> CallTree<'p> {
-    /// Makes the tree of an event, whose nodes are distinguished by these columns.
+    /// Builds the tree of an event, whose nodes are distinguished by these columns.
     ///
-    /// The time and memory grow with the frames of the different stacks of each thread name, process and thread, as far as they
+    /// Time and memory grow with the frames of the different stacks of each thread name, process
+    /// and thread, as far as they are columns.
     /// are columns.
     pub fn new(profile: &'p Profile, event: EventId, columns: &[Column], direction: Direction) -> Self {
         Self::filtered(profile, event, columns, direction, |_| true)
     }
 
-    /// As [`new`](Self::new), but leaves out the nodes whose total `is_kept` refuses, and those below them: of stacks that differ,
-    /// most nodes are few samples, and the memory does not grow with them.
+    /// Builds the tree like [`new`](Self::new), but leaves out nodes for whose total `is_kept`
+    /// returns false, and all nodes below them. If stacks differ, most nodes have few samples, and
+    /// memory does not grow with them.
     ///
     /// ```
     /// use perf_profile::{CallTree, Column, Direction, EventId, Profile};
     ///
-    /// /// Makes the tree of the functions that have a hundredth of an event's samples.
+    /// /// Builds the tree of the functions that have a hundredth of an event's samples.
     /// fn largest(profile: &Profile, event: EventId) -> CallTree<'_> {
     ///     let least = profile.total(event) / 100;
     ///     CallTree::filtered(profile, event, &[Column::Function], Direction::FromOutermost, |total| total >= least)
@@ -233,7 +238,7 @@ impl<'p> CallTree<'p> {
         }
     }
 
-    /// Returns the nodes: each before those below it, the largest total of each parent first.
+    /// Returns the nodes: each before its children, siblings with the largest total first.
     pub fn nodes(&self) -> &[Node<'p>] {
         &self.nodes
     }

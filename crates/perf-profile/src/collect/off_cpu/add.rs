@@ -1,39 +1,39 @@
-//! Waits as samples of a profile.
+//! Adds waits to a profile as samples.
 
 use super::{Wait, WaitReason};
 use crate::collect::Collector;
 use crate::profile::{Event, EventId, Frame, Function, LocationId, Sample, StackId, StringId};
 
-/// The events of a profile that have the time of threads off the CPU, in ns. Their sum is the whole time, but for the first
-/// waits of new threads if wakeups are not known.
+/// The events of a profile that count the time of threads off the CPU, in ns. Their sum is the
+/// whole time, except for the first waits of new threads if wakeups are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OffCpuEvents {
-    /// [`BLOCKED`](Self::BLOCKED): how long threads waited until they were woken. If wakeups are not known, until they ran
-    /// again.
+    /// [`BLOCKED`](Self::BLOCKED): the time until threads were woken. If wakeups are unknown, the
+    /// time until they ran again.
     pub blocked: EventId,
-    /// [`RUNNABLE`](Self::RUNNABLE): how long they were ready and without a CPU. If wakeups are not known,
-    /// [`PREEMPTED`](Self::PREEMPTED), the part of it that is known.
+    /// [`RUNNABLE`](Self::RUNNABLE): the time of runnable threads without a CPU. If wakeups are
+    /// unknown, [`PREEMPTED`](Self::PREEMPTED), the known part of it.
     pub runnable: EventId,
-    /// Whether wakeups are known.
+    /// True if wakeups are known.
     has_wakeups: bool,
 }
 
 impl OffCpuEvents {
-    /// Name of the event of [`Wait::blocked`], as the perf tool has it.
+    /// Name of the event of [`Wait::blocked`], as in the perf tool.
     pub const BLOCKED: &'static str = "offcpu-time";
     /// Name of the event of [`Wait::runnable`].
     pub const RUNNABLE: &'static str = "runqueue-time";
     /// Name of the event of threads that were preempted, or yielded, if wakeups are not known.
     pub const PREEMPTED: &'static str = "preempted-time";
 
-    /// Returns the names of both events.
+    /// Returns the names of the blocked and the runnable event.
     pub const fn names(has_wakeups: bool) -> [&'static str; 2] {
         [Self::BLOCKED, if has_wakeups { Self::RUNNABLE } else { Self::PREEMPTED }]
     }
 }
 
-/// The frame between the stacks of a waiter and its waker, as `offwaketime` of bcc has it.
+/// The frame between the stacks of a thread and its waker, as in bcc's `offwaketime`.
 const SEPARATOR: &str = "--";
 
 /// The frame of a thread that waits for its first run.
@@ -42,20 +42,21 @@ const NEW: &str = "[new thread]";
 impl Collector {
     /// Adds the events of [`add_wait`](Self::add_wait).
     ///
-    /// `has_wakeups` is whether the wakeups of all threads were recorded, by whomever: without them, nobody knows how long
-    /// a thread that was woken waited for a CPU, and the second event is named after what is known.
+    /// Set `has_wakeups` if the wakeups of all threads were recorded, by any means. Without them,
+    /// it is unknown how long a woken thread waited for a CPU, and the second event is named after
+    /// the known part.
     pub fn off_cpu_events(&mut self, has_wakeups: bool) -> OffCpuEvents {
         let names = OffCpuEvents::names(has_wakeups);
         let [blocked, runnable] = names.map(|name| self.event(Event::spans(name)));
         OffCpuEvents { blocked, runnable, has_wakeups }
     }
 
-    /// Adds a wait with the [stacks](Self::stack) of its thread and its waker, at the time of its start: a sample of each
-    /// event that it has time of.
+    /// Adds a wait, with the [stacks](Self::stack) of its thread and its waker, at its start time:
+    /// one sample for each event that it has time for.
     ///
-    /// With `has_wakers`, the stack of a thread that was woken continues with a frame `--`, the stack of its waker
-    /// from the innermost frame to the outermost, and the name of the waker, so that a flame graph has the waker above
-    /// what it woke.
+    /// With `has_wakers`, the stack of a woken thread continues with a frame `--`, the stack of its
+    /// waker from the innermost frame to the outermost, and the name of the waker, so that a flame
+    /// graph shows the waker above the stack that it woke.
     pub fn add_wait(&mut self, events: OffCpuEvents, wait: &Wait<Option<StackId>>, has_wakers: bool) {
         let is_new = wait.reason == WaitReason::New;
         if is_new && !events.has_wakeups {
@@ -64,7 +65,7 @@ impl Collector {
         let thread = self.thread(wait.pid, wait.tid);
         let (mut blocked, mut runnable) = (wait.blocked(), wait.runnable());
         if !events.has_wakeups && !wait.is_runnable() {
-            // The wakeups of some threads are those by some others.
+            // Only some wakeups are known, so that the time cannot be split.
             (blocked, runnable) = (wait.duration(), 0);
         }
         let is_split = wait.is_runnable() || wait.wakeup.is_some() || !wait.is_finished;
@@ -82,7 +83,7 @@ impl Collector {
         }
     }
 
-    /// Counts waits with an unknown end among the [losses](crate::Losses::broken_waits) of the profile.
+    /// Adds waits with an unknown end to the [losses](crate::Losses::broken_waits) of the profile.
     pub fn add_broken_waits(&mut self, count: u64) {
         self.losses.broken_waits = self.losses.broken_waits.saturating_add(count);
     }
@@ -103,14 +104,14 @@ impl Collector {
         self.builder.stack(&locations)
     }
 
-    /// Returns the stack of one frame that is no function.
+    /// Returns a stack of one frame that is a label, not a function.
     fn stack_of_label(&mut self, name: &str) -> Option<StackId> {
         let name = self.resolver.locations_mut().intern(name);
         let label = self.label(name);
         self.builder.stack(&[label])
     }
 
-    /// Returns the location of a frame that is no function.
+    /// Returns the location of a frame that is a label, not a function.
     fn label(&mut self, name: StringId) -> LocationId {
         if let Some(&location) = self.labels.get(&name) {
             return location;
@@ -141,7 +142,8 @@ mod tests {
         collector.label(name)
     }
 
-    /// Returns the folded stacks of both events, and the losses, of a wait from 100 to 150 with a wakeup at 130.
+    /// Returns the folded stacks of both events and the losses, for a wait from 100 to 150 with a
+    /// wakeup at 130.
     fn folded(reason: WaitReason, has_wakers: bool, has_wakeups: bool) -> ([String; 2], Losses) {
         let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());

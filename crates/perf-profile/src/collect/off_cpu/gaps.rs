@@ -1,23 +1,25 @@
-//! The time in which records were lost.
+//! Intervals in which records were lost.
 
 use perf_decode::{Layout, Record};
 use rustc_hash::FxHashMap;
 
-/// The intervals of time in which rings dropped records, for [`Waits::with_gaps`](super::Waits::with_gaps).
+/// The time intervals in which rings dropped records, for
+/// [`Waits::with_gaps`](super::Waits::with_gaps).
 ///
-/// The kernel writes a `LOST` record with the next record that fits, which is where a gap ends. It begins after the last
-/// record of the same ring. So all records are needed before the waits are computed, in the order in which the rings have
-/// them, such as the order of a recording's file. Rings are recognized by the ids of their events, or else by the CPU.
+/// The kernel writes a `LOST` record with the next record that fits, which ends the gap. It begins
+/// after the previous record of the same ring. So all records must be noted before the waits are
+/// computed, in ring order, for example in the order of a recording's file. Rings are identified by
+/// the ids of their events, or else by the CPU.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
-    /// The time of the last record of each event of a ring, in ns.
+    /// Time of the last record of each event of a ring, in ns.
     last: FxHashMap<u64, u64>,
-    /// Begin and end in ns.
+    /// Start and end in ns.
     intervals: Vec<(u64, u64)>,
 }
 
 impl Gaps {
-    /// Makes one that has seen no record.
+    /// Creates it before the first record.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,7 +45,8 @@ impl Gaps {
         *last = time;
     }
 
-    /// Returns the intervals, sorted. Those of all rings are joined, because a thread may have run on any CPU.
+    /// Returns the sorted intervals. Gaps of all rings are merged, because a thread may have run on
+    /// any CPU.
     pub(super) fn into_intervals(mut self) -> Vec<(u64, u64)> {
         self.intervals.sort_unstable();
         self.intervals.dedup_by(|next, last| {
@@ -98,7 +101,7 @@ mod tests {
         f(&RawRecord::from_words(&words).unwrap().decode(&SampleLayout::new(&attr())).unwrap());
     }
 
-    /// Returns the thread, start and end of the waits that ended, and the number of broken ones.
+    /// Returns the thread, start and end of the finished waits, and the number of broken ones.
     fn waits(written: &[Written]) -> (Vec<(u32, u64, u64)>, u64) {
         let mut gaps = Gaps::new();
         for cpu in 0..CPUS {
@@ -115,14 +118,14 @@ mod tests {
         (ended, waits.broken())
     }
 
-    /// Returns the records of threads on random CPUs, and what is left of them after the losses, each a number of
-    /// records that a CPU loses in a row.
+    /// Returns the records of threads on random CPUs, and the records that remain after losses of
+    /// consecutive records on a CPU.
     fn with_losses(steps: &[(u64, u32, u32)]) -> (Vec<Written>, Vec<Written>) {
         let (mut all, mut kept) = (Vec::new(), Vec::new());
         let mut running: HashMap<u32, u64> = HashMap::new();
         let (mut left, mut has_lost) = ([0; CPUS as usize], [false; CPUS as usize]);
         for (index, &(cpu, tid, loss)) in steps.iter().enumerate() {
-            // A thread leaves the CPU on which it runs.
+            // The thread leaves the CPU on which it runs.
             let runs_on = running.remove(&tid);
             let cpu = runs_on.unwrap_or(cpu);
             if runs_on.is_none() {
@@ -145,7 +148,7 @@ mod tests {
             }
             kept.push(record);
         }
-        // The recorder reports the last ones.
+        // The recorder reports the last losses.
         let time = 10 * (steps.len() as u64 + 1);
         let last = (0..CPUS).zip(has_lost).filter(|(_, has_lost)| *has_lost);
         kept.extend(last.map(|(cpu, _)| Written {
@@ -162,7 +165,7 @@ mod tests {
     fn wait_that_ends_in_a_gap_is_broken() {
         let switch = |cpu, time, is_out| Written { cpu, time, kind: RecordType::SWITCH, tid: 5, is_out };
         let lost = |cpu, time| Written { kind: RecordType::LOST, tid: 0, ..switch(cpu, time, false) };
-        // Its time on CPU 0 from 20 to 30 is lost. CPU 0 reports it after the end of the wait.
+        // Its time on CPU 0 from 20 to 30 is lost. CPU 0 reports that after the end of the wait.
         let records = [switch(0, 10, true), switch(1, 40, false), lost(0, 50), switch(0, 50, true)];
         assert_eq!(waits(&records), (vec![], 1));
         let before = [switch(0, 10, true), switch(1, 40, false), switch(0, 45, true), lost(0, 50)];

@@ -1,4 +1,4 @@
-//! The time of threads off the CPU, from the records of context switches.
+//! Off-CPU time of threads, from records of context switches.
 
 mod add;
 mod gaps;

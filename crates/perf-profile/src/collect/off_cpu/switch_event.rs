@@ -1,4 +1,4 @@
-//! The events whose samples are context switches and wakeups.
+//! Events whose samples are context switches and wakeups.
 
 use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 use perf_tracepoint::{Format, IntegerField};
@@ -7,18 +7,20 @@ use super::WaitReason;
 
 /// An event whose samples [`Waits::add`](super::Waits::add) understands.
 ///
-/// | event | gives |
+/// | event | provides |
 /// |---|---|
 /// | `context-switches` with period 1 | the stack of a thread that leaves the CPU |
-/// | `sched:sched_switch` | that, its state, and the thread that runs next |
-/// | `sched:sched_wakeup` | when a thread is woken: from then on, the kernel counts that it waits for a CPU |
-/// | `sched:sched_waking` | when the waker begins with that, some µs before; with callchains the waker with its stack |
+/// | `sched:sched_switch` | the same, its state, and the thread that runs next |
+/// | `sched:sched_wakeup` | when a thread is woken: the kernel counts its wait for a CPU from then on |
+/// | `sched:sched_waking` | when the waker starts to wake it, some µs before; with callchains the waker with its stack |
 ///
-/// A tracepoint of a task has the hits of the task only: where it leaves the CPU, but not where it runs again, and whom it
-/// wakes, but not by whom it is woken. On all CPUs, it has all. So `sched_wakeup` on all CPUs has the time of all wakeups, and
-/// `sched_waking` with callchains for some tasks the wakers among them.
+/// A tracepoint of a task only has hits of the task: where it leaves the CPU, but not where it runs
+/// again, and whom it wakes, but not who wakes it. On all CPUs, it has everything. So
+/// `sched_wakeup` on all CPUs has the time of all wakeups, and `sched_waking` with callchains for
+/// some tasks adds the wakers among them.
 ///
-/// `sched:sched_wakeup` has no wakers: the CPU of the woken thread may write it, where some other thread runs.
+/// `sched:sched_wakeup` does not identify wakers, because the CPU of the woken thread may write it,
+/// where another thread runs.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchEvent(pub(super) Kind);
 
@@ -31,7 +33,8 @@ pub(super) enum Kind {
 }
 
 impl SwitchEvent {
-    /// Returns the event of an attr, with the format if it is a tracepoint; `None` if it is another event.
+    /// Returns the switch event of an attr, with the format for a tracepoint; `None` for any other
+    /// event.
     pub fn new(attr: &Attr, format: Option<&Format<'_>>) -> Option<Self> {
         let each = Sampling::Period(1);
         if attr.kind == EventType::SOFTWARE && attr.config == Software::CONTEXT_SWITCHES.0 {
@@ -53,36 +56,38 @@ impl SwitchEvent {
         Some(Self(kind))
     }
 
-    /// Returns whether both events have a sample at the same switch or wakeup. Pass the samples of one of them to
-    /// [`Waits`](super::Waits).
+    /// Returns true if both events have a sample at the same switch or wakeup. Pass the samples of
+    /// only one of them to [`Waits`](super::Waits).
     pub fn is_same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.0) == std::mem::discriminant(&other.0)
     }
 
-    /// Returns whether its samples are switches, not wakeups.
+    /// Returns true if its samples are switches, not wakeups.
     pub fn is_switch(&self) -> bool {
         !self.is_wakeup()
     }
 
-    /// Returns whether its samples are wakeups.
+    /// Returns true if its samples are wakeups.
     pub fn is_wakeup(&self) -> bool {
         matches!(self.0, Kind::SchedWaking { .. } | Kind::SchedWakeup { .. })
     }
 
-    /// Returns whether its samples have wakers with their stacks.
+    /// Returns true if its samples have wakers with their stacks.
     pub fn has_wakers(&self) -> bool {
         matches!(self.0, Kind::SchedWaking { has_waker: true, .. })
     }
 
-    /// Returns whether its samples have where threads switch in, as records of the attr flag `context_switch` have.
+    /// Returns true if its samples show where threads switch in, as records of the attr flag
+    /// `context_switch` do.
     pub fn has_switch_in(&self) -> bool {
         matches!(self.0, Kind::SchedSwitch { .. })
     }
 }
 
-/// Returns the reason in the field `prev_state` of `sched:sched_switch`; `None` for a thread that exits.
+/// Returns the reason in the field `prev_state` of `sched:sched_switch`; `None` for a thread that
+/// exits.
 pub(super) fn reason(prev_state: u64) -> Option<WaitReason> {
-    // The bits below 0x100 are states; the one above them is of a runnable thread that was preempted.
+    // The bits below 0x100 are states; the one above them marks a preempted, runnable thread.
     match prev_state & 0xff {
         0 => Some(WaitReason::Runnable),
         state if state & 0x30 != 0 => None,

@@ -1,3 +1,5 @@
+//! Waits, compared with a model that looks at each thread separately.
+
 use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 use perf_decode::{RawRecord, Record, SampleLayout};
@@ -14,7 +16,7 @@ const SCHED_WAKEUP: &str =
 const SCHED_WAKING: &str =
     "name: sched_waking\nID: 2\nformat:\n\tfield:pid_t pid;\toffset:0;\tsize:4;\tsigned:1;\n";
 
-/// A record about a thread, or about all.
+/// A record about one thread, or about all.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// A sample of context-switches.
@@ -23,9 +25,9 @@ enum Step {
     In(u32),
     /// `sched_switch` from a thread with a state to another one.
     Switch(u32, u64, u32),
-    /// A thread wakes another one.
+    /// One thread wakes another.
     Waking(u32, u32),
-    /// A thread is awake, by a sample of another one.
+    /// A thread becomes runnable, according to a sample of another one.
     Wakeup(u32, u32),
     Exit(u32),
     Fork(u32),
@@ -44,8 +46,8 @@ fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
     attr.with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
-/// Passes the records to [`Waits`], each a time of 10 after the one before. The data of a sample is its number. Returns the
-/// waits, and the number of broken ones.
+/// Passes the records to [`Waits`], 10 time units apart. The data of a sample is its number.
+/// Returns the waits, and the number of broken ones.
 fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
     let switches = attr(EventType::SOFTWARE, Software::CONTEXT_SWITCHES.0, SampleType::empty());
     let [switch, wakeup] = [1, 3].map(|id| attr(EventType::TRACEPOINT, id, SampleType::RAW));
@@ -131,7 +133,7 @@ impl Start {
         10 * (self.switch.map(|s| s.0).or(samples).unwrap() as u64 + 1)
     }
 
-    /// Returns whether no record of the same kind is there.
+    /// Returns true if no record of the same kind is in both.
     fn is_with(&self, other: Self) -> bool {
         !(self.sample.is_some() && other.sample.is_some()
             || self.tracepoint.is_some() && other.tracepoint.is_some()
@@ -146,7 +148,7 @@ impl Start {
         }
     }
 
-    /// The first reason that says more than that it waits.
+    /// Returns the first reason other than waiting.
     fn reason(&self) -> WaitReason {
         let of_state = |state| match state {
             0 => WaitReason::Runnable,
@@ -162,7 +164,8 @@ impl Start {
     }
 }
 
-/// A wakeup as the model has it: its time, the index of the sample of the waker, and whether the thread is awake.
+/// A wakeup in the model: its time, the index of the waker's sample, and whether the thread is
+/// runnable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Woken {
     time: u64,
@@ -170,18 +173,20 @@ struct Woken {
     is_awake: bool,
 }
 
-/// A wait as the model has it: thread, start, end, reason, time and waker of the wakeup, and whether it ended.
+/// A wait in the model: thread, start, end, reason, time and waker of the wakeup, and whether it
+/// ended.
 type Modelled = (u32, u64, u64, WaitReason, Option<(u64, Option<usize>)>, bool);
 
 /// The state of one thread.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Started at this time, and not seen to run.
+    /// Started at this time, without a run so far.
     New(u64),
     Waits(Start),
 }
 
-/// Looks at each thread by itself: groups its records into starts, each of which ends at the next record of another kind.
+/// Processes each thread separately: groups its records into starts, each of which ends at the next
+/// record of another kind.
 fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
     let end = 10 * steps.len() as u64;
     let (mut found, mut broken) = (Vec::new(), 0);
@@ -190,7 +195,7 @@ fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
         // The wakeup of the wait, and the last one while the thread did not wait.
         let (mut wakeup, mut early) = (None::<Woken>, None::<Woken>);
         let mut exited = false;
-        // Whether a wakeup was seen since the start of the wait, also while it seemed runnable.
+        // True if a wakeup came since the start of the wait, even while it seemed runnable.
         let mut was_awake = false;
         let is_wait = |state: Option<State>| u64::from(matches!(state, Some(State::Waits(_))));
         let known = |woken: Option<Woken>| woken.map(|woken| (woken.time, woken.waker));
@@ -325,7 +330,7 @@ fn wait_does_not_end_before_it_starts() {
     let attr = attr(EventType::SOFTWARE, Software::DUMMY.0, SampleType::empty());
     let mut waits = Waits::<()>::new();
     let mut ended = Vec::new();
-    // The clocks of two CPUs differ by a little.
+    // The clocks of two CPUs differ slightly.
     for (misc, time) in [(Misc::SWITCH_OUT, 50), (Misc::empty(), 40)] {
         let values = SampleIdValues { pid: 1, tid: 7, time, ..SampleIdValues::default() };
         let words = RecordBuilder::new(RecordType::SWITCH, misc).with_trailer(&attr, &values).finish();
@@ -352,7 +357,8 @@ fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
         In(2),
     ]);
     let [first, second] = &waits[..] else { panic!("{waits:?}") };
-    // The time of the switch record: the kernel may write the time of another clock into the sample.
+    // The time of the switch record: the kernel may write the time of another clock into the
+    // sample.
     assert_eq!((first.start, first.end, first.waiter), (20, 50, Some(0)));
     assert_eq!((first.blocked(), first.runnable()), (10, 20));
     let wakeup = first.wakeup.as_ref().unwrap();
@@ -366,7 +372,7 @@ fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
 #[test]
 fn wakeup_has_the_waker_of_one_event_and_the_time_of_the_other() {
     use Step::{In, Out, Wakeup, Waking};
-    // The second one finds it on its way off the CPU.
+    // The second wakeup comes while the thread leaves the CPU.
     for steps in [
         [Out(2, false), Waking(3, 2), Wakeup(1, 2), In(2)],
         [Waking(3, 2), Out(2, false), Wakeup(1, 2), In(2)],

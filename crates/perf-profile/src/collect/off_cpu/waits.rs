@@ -1,4 +1,4 @@
-//! The waits of all threads, in the order of time.
+//! The waits of all threads in time order.
 
 use perf_abi::Misc;
 use perf_decode::{Layout, Record, Sample, SampleId, SwitchDirection};
@@ -9,17 +9,19 @@ use super::{Gaps, SwitchEvent, Wait, WaitReason, Waker, Wakeup};
 
 /// Finds the waits of threads in records of context switches.
 ///
-/// A wait starts where a thread leaves the CPU, by a sample of a [`SwitchEvent`] or a switch record, and ends where it runs
-/// again, by a switch record (attr flag `context_switch`, which needs no privilege for own threads) or by
-/// `sched:sched_switch` on all CPUs. Record the event `context-switches` with period 1 for the stacks, and with the flag.
-/// The first wait of a thread starts with its `FORK` record.
+/// A wait starts where a thread leaves the CPU, according to a sample of a [`SwitchEvent`] or a
+/// switch record, and ends where it runs again, according to a switch record (attr flag
+/// `context_switch`, which needs no privilege for own threads) or `sched:sched_switch` on all CPUs.
+/// Record the event `context-switches` with period 1 for the stacks, and with the flag. The first
+/// wait of a thread starts with its `FORK` record.
 ///
-/// Lost records break all open waits, which are [counted](Self::broken) and not returned, because their threads may have run
-/// in between. A loss is reported late, at its end: with [`with_gaps`](Self::with_gaps), also those waits are broken that end
-/// in the time before it, without that they may be too long. The waits that are open when the recording ends are returned by [`finish`](Self::finish). A thread
-/// that waits from before the recording began until after its end is not in it.
+/// Lost records break all open waits, which are [counted](Self::broken) and not returned, because
+/// their threads may have run in between. A loss is reported late, at its end.
+/// [`with_gaps`](Self::with_gaps) also breaks the waits that end in the interval before the report,
+/// which otherwise may be too long. [`finish`](Self::finish) returns the waits that are open when
+/// the recording ends, except for a thread that waited since before the recording began.
 ///
-/// The memory grows with the threads, not with the records.
+/// Memory grows with the threads, not with the records.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
@@ -49,16 +51,16 @@ use super::{Gaps, SwitchEvent, Wait, WaitReason, Waker, Wakeup};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Waits<T> {
-    /// The waits by the id of the thread.
+    /// Open waits by thread id.
     open: FxHashMap<u32, Open<T>>,
-    /// The last wakeup of threads that did not wait: a thread may be woken when it has decided to wait and is still on its way
-    /// off the CPU.
+    /// The last wakeup of threads that did not wait: a thread can be woken after it has decided to
+    /// wait, while it is still leaving the CPU.
     early: FxHashMap<u32, Wakeup<T>>,
     /// Threads whose next switch-out is the last.
     exited: FxHashSet<u32>,
-    /// Begin and end of the times in which records were lost, in ns, sorted, without an overlap.
+    /// Start and end of the intervals in which records were lost, in ns, sorted and disjoint.
     gaps: Vec<(u64, u64)>,
-    /// The time of the last record, in ns.
+    /// Time of the last record, in ns.
     last: u64,
     broken: u64,
 }
@@ -67,14 +69,14 @@ pub struct Waits<T> {
 #[derive(Clone, Debug)]
 struct Open<T> {
     wait: Wait<T>,
-    /// The kinds of records that reported its start. A second one of a kind is the start of another wait.
+    /// The kinds of records that reported its start. A second report of a kind starts another wait.
     reported: u8,
-    /// Whether the time of the wakeup is the one from which the kernel counts.
+    /// True if the time of the wakeup is the one that the kernel counts from.
     is_awake: bool,
 }
 
 impl<T> Open<T> {
-    /// Returns whether the end of the wait is expected: a task that was started may be none of the recording.
+    /// Returns true if an end of the wait is expected. A new task may not belong to the recording.
     fn is_expected(&self) -> bool {
         self.wait.reason != WaitReason::New
     }
@@ -105,26 +107,26 @@ impl At {
     }
 }
 
-/// Returns whether an id is that of one thread: the idle threads of all CPUs have 0, and threads that are not visible in the
-/// recorder's pid namespace have -1.
+/// Returns true if an id identifies a thread. The idle threads of all CPUs have 0, and threads that
+/// are invisible in the recorder's pid namespace have -1.
 fn is_thread(tid: u32) -> bool {
     tid != 0 && tid != u32::MAX
 }
 
 impl<T: Default> Waits<T> {
-    /// Makes one that has seen no record.
+    /// Creates it before the first record.
     pub fn new() -> Self {
         Self::with_gaps(Gaps::new())
     }
 
-    /// Makes one that knows when records were lost, from an earlier pass over the records that it will see.
+    /// Creates it with the times of losses, from an earlier pass over the same records.
     pub fn with_gaps(gaps: Gaps) -> Self {
         let (open, early, exited) = (FxHashMap::default(), FxHashMap::default(), FxHashSet::default());
         Self { open, early, exited, gaps: gaps.into_intervals(), last: 0, broken: 0 }
     }
 
-    /// Applies one record, and returns the wait that ended with it. Pass all records, in the order of time, and then the
-    /// samples of switches and wakeups to [`add`](Self::add).
+    /// Applies a record, and returns the wait that it ended. Pass all records in time order, and
+    /// pass the samples of switches and wakeups to [`add`](Self::add) next.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) -> Option<Wait<T>> {
         self.last = self.last.max(record.time().unwrap_or(0));
         match record {
@@ -135,18 +137,18 @@ impl<T: Default> Waits<T> {
                 None
             }
             Record::Fork(fork) => {
-                // The id is used again, and the record of the exit may be lost.
+                // The id is reused, and the exit record may be lost.
                 self.exited.remove(&fork.tid());
                 self.early.remove(&fork.tid());
                 self.break_wait(fork.tid());
-                // A tool makes records of tasks that run already.
+                // Tools synthesize records of running tasks.
                 if let Some(time) = record.time().filter(|_| !fork.misc().contains(Misc::FORK_EXEC)) {
                     let at = At { pid: fork.pid(), tid: fork.tid(), time, cpu: None };
                     self.start(at, 0, WaitReason::New, T::default());
                 }
                 None
             }
-            // Also with 0: the place of a loss that is counted elsewhere.
+            // Even with count 0, it marks a loss that is counted elsewhere.
             Record::Lost(_) => {
                 self.lose();
                 None
@@ -159,9 +161,11 @@ impl<T: Default> Waits<T> {
         }
     }
 
-    /// Applies a sample of a switch or a wakeup, after [`update`](Self::update) had it. Returns the wait that ended with it.
+    /// Applies a sample of a switch or a wakeup, after [`update`](Self::update) was called with it.
+    /// Returns the wait that it ended.
     ///
-    /// `data` is called if the waits need it: the waiter at a switch-out, or the waker at a wakeup.
+    /// `data` is called if the waits need it: for the waiter at a switch-out, or for the waker at a
+    /// wakeup.
     pub fn add<L: Layout>(
         &mut self,
         event: &SwitchEvent,
@@ -194,16 +198,18 @@ impl<T: Default> Waits<T> {
         }
     }
 
-    /// Returns how many waits have an unknown end: because records were lost, because the kernel left out the hit of a
-    /// tracepoint, or because the recording has no switch-ins. Linux 6.18 leaves out the hits of `sched:sched_switch` in the
-    /// idle thread of a CPU that was offline; records of the attr flag `context_switch` are not affected.
+    /// Returns the number of waits with an unknown end, because records were lost, the kernel
+    /// omitted the hit of a tracepoint, or the recording has no switch-ins. Linux 6.18 omits hits
+    /// of `sched:sched_switch` in the idle thread of a CPU that was offline; records of the attr
+    /// flag `context_switch` are not affected.
     pub fn broken(&self) -> u64 {
         self.broken
     }
 
-    /// Returns the waits that have not ended, in the order of their starts. They last until the recording ended, in ns of the
-    /// events' clock, or until the last record if that is later; 0 if the end is unknown. Tasks that were started and not seen
-    /// to run are not among them: the recording may not follow them.
+    /// Returns the waits that have not ended, in the order of their starts. They last until `end`,
+    /// the end of the recording in ns of the events' clock, or until the last record if that is
+    /// later; pass 0 if the end is unknown. New tasks that never ran are excluded, because the
+    /// recording may not follow them.
     pub fn finish(self, end: u64) -> impl Iterator<Item = Wait<T>> {
         let end = self.last.max(end);
         let mut waits: Vec<_> =
@@ -224,7 +230,7 @@ impl<T: Default> Waits<T> {
         None
     }
 
-    /// Starts a wait, or adds to one that was started by another kind of record of the same switch.
+    /// Starts a wait, or completes one that another kind of record of the same switch started.
     fn switch_out(
         &mut self,
         at: At,
@@ -241,7 +247,8 @@ impl<T: Default> Waits<T> {
             // A new thread was not on a CPU before.
             if open.reported & reported == 0 && open.is_expected() {
                 open.reported |= reported;
-                // The time of a sample may be of another clock: kernel errata, "Id and time of another software event".
+                // The time of a sample may be of another clock: kernel errata, "Id and time of
+                // another software event".
                 if reported == BY_SWITCH {
                     open.wait.start = time;
                 }
@@ -265,8 +272,8 @@ impl<T: Default> Waits<T> {
         self.open.insert(tid, Open { wait, reported, is_awake: false });
     }
 
-    /// Ends the wait of a thread. A thread that was not seen leaving the CPU has no wait: it is new, or waited before the
-    /// recording began.
+    /// Ends the wait of a thread. A thread without a recorded switch-out has no wait: it is new, or
+    /// waited since before the recording.
     fn switch_in(&mut self, tid: u32, time: u64) -> Option<Wait<T>> {
         let early = self.early.remove(&tid);
         let open = self.open.remove(&tid)?;
@@ -275,7 +282,8 @@ impl<T: Default> Waits<T> {
         if !wait.is_runnable() {
             wait.wakeup = wait.wakeup.or(early);
         }
-        // It may have run in the gap. Waits that end after the gap are broken by the record at its end.
+        // The thread may have run in the gap. Waits that end after the gap are broken by the record
+        // at its end.
         let started = self.gaps.partition_point(|&(begin, _)| begin < time);
         let gap = started.checked_sub(1).and_then(|index| self.gaps.get(index));
         if gap.is_some_and(|&(_, end)| time <= end) {
@@ -285,7 +293,8 @@ impl<T: Default> Waits<T> {
         Some(Wait { end: time.max(wait.start), is_finished: true, ..wait })
     }
 
-    /// Adds the waker to the wait of a thread. Only the first one counts: others find it runnable.
+    /// Adds the waker to the wait of a thread. Only the first one counts, because the thread is
+    /// runnable for the others.
     fn wake(&mut self, tid: u32, time: u64, waker: impl FnOnce() -> Option<Waker<T>>) {
         let Some(Open { wait, .. }) = self.open.get_mut(&tid) else {
             if is_thread(tid) {
@@ -298,7 +307,8 @@ impl<T: Default> Waits<T> {
         }
     }
 
-    /// Notes that a thread is runnable. Its waker was added before, perhaps when it was on its way off the CPU.
+    /// Notes that a thread is runnable. Its waker was added before, possibly while the thread was
+    /// leaving the CPU.
     fn awake(&mut self, tid: u32, time: u64) {
         let early = self.early.remove(&tid).and_then(|wakeup| wakeup.waker);
         let Some(Open { wait, is_awake, .. }) = self.open.get_mut(&tid) else {
@@ -314,7 +324,7 @@ impl<T: Default> Waits<T> {
     }
 
     fn exit(&mut self, tid: u32) {
-        // It runs when it exits: the end of its last wait was not seen.
+        // It runs when it exits, so that the end of its last wait is missing.
         self.break_wait(tid);
         self.early.remove(&tid);
         self.exited.insert(tid);

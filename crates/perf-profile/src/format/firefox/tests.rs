@@ -60,10 +60,12 @@ fn start_is_the_wall_clock_of_the_first_sample() {
     assert_eq!(Firefox::new().start(70), 0);
 }
 
-/// A sample or marker: time and value in ns, whether it is a marker, the name of its event if it is, and the frames.
+/// A sample or marker: time and value in ns, whether it is a marker, the name of its event if it
+/// is, and the frames.
 type Found = (u64, f64, bool, String, Vec<FoundFrame>);
 
-/// Function, file of the source, line, path of the object, category, depth of inlining; the innermost frame is first.
+/// Function, file of the source, line, path of the object, category, depth of inlining; the
+/// innermost frame is first.
 type FoundFrame = (String, Option<String>, u64, Option<String>, String, u64);
 
 /// Reads the threads of a file back, and checks the rules of the format.
@@ -142,7 +144,8 @@ fn frames(profile: &Profile, sample: &Naive) -> Vec<FoundFrame> {
             let path = profile.locations().string(object.path);
             location.object.as_deref() == Some(path)
         });
-        // Two objects of the same path may be one of the kernel and one that is not: see `without_category`.
+        // Two objects of the same path may be one of the kernel and one that is not: see
+        // `without_category`.
         let category = match object {
             Some(object) if object.is_kernel => "Kernel",
             None if location.functions.is_empty() => "Other",

@@ -1,5 +1,6 @@
-//! The messages of `profile.proto`, of <https://github.com/google/pprof/blob/main/proto/profile.proto>. A string is an index
-//! of the table, whose first entry is empty; an id is not 0.
+//! The messages of `profile.proto`, of
+//! <https://github.com/google/pprof/blob/main/proto/profile.proto>. A string is an index of the
+//! table, whose first entry is empty; an id is not 0.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Profile {

@@ -1,3 +1,5 @@
+//! Changes between made-up profiles.
+
 use perf_abi::{Attr, Software};
 
 use super::*;
@@ -21,7 +23,8 @@ fn profile(functions: &[(&str, u64)]) -> (Profile, EventId) {
     (builder.finish(locations), event)
 }
 
-/// A profile of a function at line 7 in objects of these paths, each with 1 sample, compiled in the folder of the object.
+/// A profile of a function at line 7 in objects of these paths, with 1 sample each, compiled in the
+/// folder of the object.
 fn built(paths: &[&str]) -> (Profile, EventId) {
     let (mut builder, mut locations) = (ProfileBuilder::new(), Locations::new());
     let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
@@ -74,12 +77,12 @@ fn builds_in_different_folders_are_the_same_object() {
     let [object, line] = [[Column::Object, Column::Function], [Column::Function, Column::Line]];
     assert_eq!(changes(&["/old/a"], &["/new/a"], &object), [("/new/a".to_owned(), 0.0)]);
     assert_eq!(changes(&["/old/a"], &["/new/a"], &line), [("/new/a.c".to_owned(), 0.0)]);
-    // Two of a name are compared with those in folders of the same name.
+    // Two objects of a name are compared by folders of the same name.
     let two = changes(&["/old/x/a", "/old/y/a"], &["/new/x/a", "/new/y/a"], &object);
     assert_eq!(two, [("/new/x/a".to_owned(), 0.0), ("/new/y/a".to_owned(), 0.0)]);
     let two = changes(&["/d/x/a", "/d/y/a"], &["/d/x/a"], &object);
     assert_eq!(two, [("/d/y/a".to_owned(), -1000.0), ("/d/x/a".to_owned(), 0.0)]);
-    // Which of two is meant is not known.
+    // It is ambiguous which of the two corresponds.
     let several = changes(&["/old/a"], &["/new/a", "/other/a"], &object);
     let expected = [("/new/a", 1000.0), ("/old/a", -1000.0), ("/other/a", 1000.0)];
     assert_eq!(several, expected.map(|(path, change)| (path.to_owned(), change)));
@@ -106,7 +109,7 @@ fn noise_of_several_recordings_is_their_spread() {
     let row = diff.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();
     assert!(close(row.base.mean, 0.2) && close(row.base.error, 0.1 / 3f64.sqrt()), "{row:?}");
     assert!(close(row.change(), 0.4) && !row.is_noise());
-    // A function that one recording lacks counts as 0 there.
+    // A function that a recording lacks counts as 0 there.
     let base = [profile(&[("a", 100)]), profile(&[("b", 100)])];
     let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
     let row = diff.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();

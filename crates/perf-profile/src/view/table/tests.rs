@@ -54,7 +54,7 @@ fn rows_have_the_values_of_their_functions_and_of_callees() {
             .any(|row| row.entry().line == Some(("/src/less.h", 4)) && row.cost(clock).self_count == 2)
     );
     assert!(lines.rows().iter().any(|row| row.entry().line == Some((UNKNOWN, 0))));
-    // Inlined functions are no callees of another object.
+    // Inlined functions are not callees in another object.
     let objects = Table::new(&profile, &[Column::Object]);
     let program = objects.rows().iter().find(|row| row.entry().object == Some("/usr/bin/sort \"it\""));
     assert_eq!(program.unwrap().cost(clock).self_count, 2);

@@ -1,38 +1,38 @@
-//! From the outermost function to its callees.
+//! Trees from the outermost function to its callees.
 
 use super::{Key, Paths};
 use crate::profile::{LocationId, Profile, StackId};
 use crate::view::entry::{Entries, HeadId, PartId, Places, Range};
 use crate::view::table::{Sum, Value};
 
-/// The stacks of each head as a tree, in which several callees of a stack may have the same function.
+/// The stacks of each head as a tree, in which several callees of a stack may have the same
+/// function.
 pub(super) struct Callees<'a> {
     places: &'a Places,
     has_heads: bool,
     heads: usize,
-    /// First a node for each head, then the nodes of stacks, each after its caller.
+    /// A node for each head, then the nodes of stacks, each after its caller.
     nodes: Vec<Node>,
 }
 
 struct Node {
-    /// Of the samples in it and its callees.
+    /// Sum of the samples in it and its callees.
     total: Value,
-    /// The places of its functions.
+    /// Places of its innermost and outermost function.
     innermost: u32,
     outermost: u32,
     first_callee: u32,
-    /// The next callee of its caller.
+    /// Next callee of the same caller.
     sibling: u32,
 }
 
-/// The samples of a node's stack and of its callees, at the place of one of its functions.
+/// The samples of a node's stack and its callees, at the place of one of its functions.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     node: u32,
     place: u32,
 }
 
-/// No node.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Callees<'a> {
@@ -41,7 +41,7 @@ impl<'a> Callees<'a> {
         let heads = sums.last().map_or(0, |sum| sum.head as usize + 1);
         let mut callees = Self { places, has_heads, heads, nodes: Vec::new() };
         callees.nodes.extend((0..heads).map(|_| Node::new(0..1)));
-        // By stack, the last head and the node.
+        // The last head and its node, by stack.
         let mut known: Vec<(HeadId, u32)> = vec![(0, NONE); profile.stacks().len()];
         // The callers of a stack that are new for its head.
         let mut new: Vec<(StackId, LocationId)> = Vec::new();
@@ -87,7 +87,7 @@ impl<'a> Callees<'a> {
 
     /// Adds the values of all stacks to their callers.
     fn add_up(&mut self) {
-        // Each callee is complete before the turn of its caller.
+        // In reverse, so that each callee is complete before its caller.
         let len = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         for id in (0..len).rev() {
             let mut below = Value::default();

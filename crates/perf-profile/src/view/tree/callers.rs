@@ -1,11 +1,11 @@
-//! From the innermost function to its callers.
+//! Trees from the innermost function to its callers.
 
 use super::{Key, Paths};
 use crate::profile::{Profile, StackId};
 use crate::view::entry::{Entries, PartId, Places};
 use crate::view::table::{Sum, Value};
 
-/// The stacks of each head, one by one.
+/// The stacks of each head, kept separately.
 pub(super) struct Callers<'a> {
     profile: &'a Profile,
     places: &'a Places,
@@ -13,7 +13,7 @@ pub(super) struct Callers<'a> {
     sums: Vec<Sum>,
 }
 
-/// The samples of one stack, at the place of a function in it.
+/// The samples of a stack, at the place of one of its functions.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     sum: u32,
@@ -27,7 +27,7 @@ impl<'a> Callers<'a> {
         Self { profile, places: entries.places(), has_heads: entries.has_heads(), sums }
     }
 
-    /// Returns an item at the innermost function of a stack, which has a location.
+    /// Returns an item at the innermost function of a stack, if it has a location.
     fn item(&self, sum: u32, stack: Option<StackId>) -> Option<Item> {
         let (location, _) = self.profile.innermost(stack?)?;
         Some(Item { sum, place: u32::try_from(self.places.of(location).start).ok()?, stack })

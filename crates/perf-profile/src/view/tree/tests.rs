@@ -55,7 +55,7 @@ fn nodes_follow_their_parents_by_value() {
 /// The paths from the roots with their sums, and the sums of the samples that end there.
 type Paths = BTreeMap<Vec<Named>, (u64, u64)>;
 
-/// Returns the name of a root that begins with a function, which no other pair of names has.
+/// Returns an unambiguous name for a root of function and thread name.
 fn root(function: &str, comm: &str) -> String {
     format!("{} {function}{comm}", function.len())
 }

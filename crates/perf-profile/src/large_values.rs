@@ -1,4 +1,4 @@
-//! Sums of values near 2^64, which a recording may have: they saturate in every view and format.
+//! Sums near 2^64, as damaged recordings can have: they saturate in every view and format.
 
 use perf_abi::regs::Architecture;
 use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
@@ -15,13 +15,13 @@ use crate::{
 
 const COLUMNS: &[Column] = &[Column::Comm, Column::Object, Column::Function, Column::Line];
 
-/// Returns the sum that is known without an overflow.
+/// Returns the exact sum, saturated at 2^64 - 1.
 fn sum(values: impl Iterator<Item = u64>) -> u64 {
     let sum: u128 = values.map(u128::from).sum();
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// Makes every view and format of a profile, and compares the totals.
+/// Builds every view and format of a profile, and compares the totals.
 fn check(profile: &Profile) -> Result<(), TestCaseError> {
     let mut live = LiveProfile::new().keeping_eighths(8);
     for _ in 0..3 {
@@ -61,7 +61,7 @@ fn check(profile: &Profile) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Any numbers, and such whose sums are about 2^64.
+/// Arbitrary numbers, and numbers with sums near 2^64.
 fn numbers() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), 0u64..9, (0u64..9).prop_map(|less| u64::MAX - less), Just(1 << 63)]
 }

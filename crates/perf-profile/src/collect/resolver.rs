@@ -1,4 +1,4 @@
-//! From samples to locations, whose names are looked up later and many at once.
+//! Resolves samples to locations, whose names are looked up later in batches.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,11 +19,11 @@ use super::pending::PendingNames;
 use super::runtime_code::RuntimeCode;
 use crate::profile::{LocationId, Locations, Object, ObjectId};
 
-/// Finds the location of each frame of samples: from the records of mappings, unwinding, and the
+/// Finds the location of each frame of samples, from the records of mappings, unwinding, and the
 /// files.
 ///
-/// An address that many samples have is looked up once. Names are looked up in the background, many
-/// at once, and are all there after [`name`](Self::name).
+/// An address that many samples share is looked up once. Names are looked up in batches in the
+/// background, and are complete after [`name`](Self::name).
 ///
 /// ```no_run
 /// use perf_abi::regs::Architecture;
@@ -59,55 +59,53 @@ pub struct Resolver {
     stack: Stack,
     found: Vec<LocationId>,
     locations: Locations,
-    /// Some processes of the last samples and their versions, until a record may change them.
+    /// Small cache of recent processes and their versions, cleared when a record may change them.
     last_versions: [Option<LastVersions>; LAST_VERSIONS],
     by_address: Addresses,
     by_place: FxHashMap<(Place, u64), LocationId>,
-    /// In place of `by_place` for the code of runtimes, which changes.
+    /// Replaces `by_place` for JIT-compiled code, which changes.
     runtime_code: RuntimeCode,
-    /// Addresses that were named by the last of several functions.
+    /// Number of addresses that had several functions in turn, and were named by the last one.
     reused: u64,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
     requested: Requested,
-    /// Requests that were answered.
+    /// Number of requests that were answered.
     answered: u64,
     has_monotonic_time: bool,
     keeps_unmapped: bool,
-    /// Whether the caller of the innermost function is missing, by its location; `None` if nobody
-    /// wants to know.
+    /// Whether the caller of the innermost function is missing, by its location; `None` if this is
+    /// not requested.
     lacks_caller: Option<FxHashMap<LocationId, bool>>,
-    /// Whether it waits for names when too many locations have none.
+    /// True if it waits for names when too many locations are unnamed.
     waits: bool,
-    /// Whether a resolver that does not wait leaves all names to those who take its locations.
+    /// True if a resolver that does not wait leaves all names to the owner of its locations.
     has_stopped: bool,
 }
 
-/// Locations with the names that were asked for.
+/// Locations with their requested names.
 pub(crate) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
 
 /// Equal versions have the same mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Version {
-    /// Of a process, `None` for those that are unknown, and of the code that it wrote.
+    /// The version of a process, `None` if it is unknown, and of the code that it wrote.
     User(Option<u64>, u64),
     Kernel(u64),
 }
 
-/// The locations of addresses, while nothing is mapped anew.
+/// The locations of addresses, valid while no mapping changes.
 #[derive(Default)]
 struct Addresses {
     ids: FxHashMap<Version, VersionId>,
-    /// The id of the next version: none is used again, because stacks may have those that were
-    /// forgotten.
+    /// Id of the next version. Ids are never reused, because stacks may refer to evicted ones.
     next_id: u32,
     locations: FxHashMap<(VersionId, u64), LocationId>,
-    /// Those of the last look-ups, by the hash of the address: one look into memory in place of
-    /// several.
+    /// Direct-mapped cache of recent lookups, indexed by address hash; one load instead of several
+    /// hash probes.
     last: Vec<Known>,
 }
 
-/// The location of an address.
 #[derive(Clone, Copy)]
 struct Known {
     address: u64,
@@ -115,7 +113,7 @@ struct Known {
     location: LocationId,
 }
 
-/// The number of a version.
+/// Index of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct VersionId(u32);
 
@@ -131,11 +129,11 @@ pub(super) struct Versions {
 struct LastVersions {
     pid: u32,
     versions: Versions,
-    /// The time in ns at which the code of the process changes.
+    /// Time in ns of the next change of the process's code.
     until: u64,
 }
 
-/// Place of an address.
+/// A place that gives an address its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     /// The address is the offset in the file.
@@ -144,19 +142,19 @@ enum Place {
     Nowhere(Unlocated),
 }
 
-/// Addresses whose locations are kept, at most. When there are more, they are found again by their
+/// Maximum number of addresses to cache. When it is exceeded, addresses are found again by their
 /// places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
-/// Versions whose ids are kept, at most: more than processes live at a time on most machines. When
-/// there are more, those that still come get another id, and their addresses are found again by
+/// Maximum number of version ids to keep, more than the number of living processes on most
+/// machines. When it is exceeded, versions get new ids, and their addresses are found again by
 /// their places.
 const MAX_VERSIONS: usize = if cfg!(test) { 4 } else { 1 << 16 };
 
-/// More than run at a time on most machines.
+/// More than the number of running processes on most machines.
 const LAST_VERSIONS: usize = 16;
 
-/// Addresses that are at hand: 256 KiB.
+/// Slots in the cache of recent lookups: 256 KiB.
 const LAST_ADDRESSES: usize = 1 << 14;
 
 impl Addresses {
@@ -173,7 +171,7 @@ impl Addresses {
         id
     }
 
-    /// Returns the location of an address that was found lately.
+    /// Returns the location of a recently found address.
     #[inline]
     fn last(&self, version: VersionId, address: u64) -> Option<LocationId> {
         let known = self.last.get(Self::place(version, address))?;
@@ -206,43 +204,43 @@ impl Addresses {
     }
 }
 
-/// Locations that are named together: many, because those of one file are looked up together, and
-/// few, so that names are looked up by one CPU while another reads records.
+/// Number of locations to name at once. Large, because addresses of one file are looked up
+/// together; small enough that names are looked up on one CPU while another reads records.
 const BATCH: usize = 256;
 
-/// Batches that are looked up at a time: each query holds a part of the mappings.
+/// Maximum number of pending batches, because each query holds a part of the mappings.
 const MAX_BATCHES: usize = 64;
 
-/// Addresses that are looked up at a time for a resolver that does not wait. Others are asked for
-/// later, in a better order.
+/// Maximum number of pending addresses if the resolver does not wait. Others are requested later,
+/// in a better order.
 const MAX_QUEUED: usize = if cfg!(test) { 512 } else { 4096 };
 
 /// The frames of a sample: returned by [`Resolver::resolve`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Resolved<'a> {
-    /// The addresses and why the stack ends.
+    /// The addresses, and why the stack ends.
     pub stack: &'a Stack,
-    /// The location of each frame of the stack, the innermost first.
+    /// The location of each frame, innermost first.
     pub locations: &'a [LocationId],
-    /// The number of outermost addresses of the callchain that are no frames: see
+    /// Number of outermost addresses of the callchain that are not frames: see
     /// [`Stack::leave_out_unmapped`].
     pub left_out: usize,
 }
 
 impl Resolver {
-    /// Makes one for recordings of a machine, whose files are found by `finder`; functions have
+    /// Creates a resolver for recordings of a machine. `finder` locates the files; functions have
     /// lines and inlined functions.
     ///
     /// # Errors
     ///
-    /// The system cannot start the thread that looks names up.
+    /// Returns the error of the system if it cannot start the thread that looks up names.
     pub fn new(architecture: Architecture, finder: FileFinder) -> io::Result<Self> {
         let symbolizer = Symbolizer::new(finder.clone())?;
         Ok(Self::with_symbolizer(Unwinder::new(architecture, finder), symbolizer))
     }
 
-    /// Makes one of its parts, such as a [`Symbolizer`] without lines.
+    /// Creates a resolver from its parts, such as a [`Symbolizer`] without lines.
     pub fn with_symbolizer(unwinder: Unwinder, symbolizer: Symbolizer) -> Self {
         Self {
             spaces: AddressSpaces::new(),
@@ -268,46 +266,46 @@ impl Resolver {
         }
     }
 
-    /// Says that the times of samples are of `CLOCK_MONOTONIC`, which jitdump files have: code that
-    /// a runtime wrote is named as it was at the time of the sample.
+    /// Declares that the times of samples are `CLOCK_MONOTONIC`, as in jitdump files. JIT-compiled
+    /// code then has its name at the time of the sample.
     ///
-    /// Otherwise, and of a jitdump with other times, the last function at an address counts:
-    /// [`reused_addresses`](Self::reused_addresses) counts those that had several. A jitdump is
-    /// read once, so that of a program that still writes and never [waits](Self::without_waiting)
-    /// code counts as it was when a sample met it first.
+    /// Otherwise, and for a jitdump with other times, the last function at an address is used, and
+    /// [`reused_addresses`](Self::reused_addresses) counts the addresses with several functions. A
+    /// jitdump is read once, so that for a program that is still writing and a resolver that never
+    /// [waits](Self::without_waiting), code has the name from when a sample first hit it.
     #[must_use]
     pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
         self.has_monotonic_time = is_monotonic;
         self
     }
 
-    /// Keeps all addresses of callchains, also those at the outer end at which there is no code, as
-    /// the perf tool prints them. By default, they are [left out](Stack::leave_out_unmapped).
+    /// Keeps all addresses of callchains, even the outermost ones that are not in code, as the perf
+    /// tool prints them. By default, they are [left out](Stack::leave_out_unmapped).
     #[must_use]
     pub fn with_unmapped_frames(mut self) -> Self {
         self.keeps_unmapped = true;
         self
     }
 
-    /// Looks for callchains in which the caller of the innermost function is missing, because this
-    /// function has no frame pointer: see [`Unwinder::has_frame_pointer`]. A
-    /// [`Collector`](super::Collector) counts them as incomplete stacks.
+    /// Detects callchains that lack the caller of the innermost function because this function has
+    /// no frame pointer: see [`Unwinder::has_frame_pointer`]. A [`Collector`](super::Collector)
+    /// counts them as incomplete stacks.
     ///
-    /// It reads the unwind information of the files, for a recording: a program that reads rings
-    /// has no time for this.
+    /// This reads the unwind information of the files, which is too slow for a program that reads
+    /// rings.
     #[must_use]
     pub fn with_missing_callers(mut self) -> Self {
         self.lacks_caller = Some(FxHashMap::default());
         self
     }
 
-    /// Never waits for names while samples are resolved: for a reader of rings, which overflow
-    /// meanwhile. Otherwise it waits once 16384 locations have no name yet, because each keeps a
-    /// part of the mappings.
+    /// Never waits for names while samples are resolved. For readers of rings, which would overflow
+    /// meanwhile. Otherwise it waits when 16384 locations are unnamed, because each holds a part of
+    /// the mappings.
     ///
-    /// It asks for names as long as few are looked up, and leaves the others to the
-    /// [`PendingProfile`](crate::PendingProfile), which asks for all of them when it is waited for,
-    /// or to a [`LiveProfile`](crate::LiveProfile), which asks for those of its largest values
+    /// It requests names while few lookups are pending, and leaves the others to the
+    /// [`PendingProfile`](crate::PendingProfile), which requests all of them when it is waited for,
+    /// or to a [`LiveProfile`](crate::LiveProfile), which requests the names of its largest values
     /// first.
     #[must_use]
     pub fn without_waiting(mut self) -> Self {
@@ -315,11 +313,11 @@ impl Resolver {
         self
     }
 
-    /// Keeps less of files, for a program that runs for as long as what it observes: the symbols of
-    /// 32 files, 192 MiB with the names, lines from files with at most 128 MiB of debug
-    /// information, and 64 MiB of unwind information. Recordings are read faster without it.
+    /// Caches less, for a program that runs as long as the system it observes: the symbols of 32
+    /// files, 192 MiB including names, lines from files with at most 128 MiB of debug information,
+    /// and 64 MiB of unwind information. Recordings are read faster without it.
     ///
-    /// Other limits are those of [`Symbolizer`] and [`Unwinder`] for
+    /// For other limits configure a [`Symbolizer`] and an [`Unwinder`], and pass them to
     /// [`with_symbolizer`](Self::with_symbolizer).
     #[must_use]
     pub fn with_small_caches(mut self) -> Self {
@@ -329,51 +327,51 @@ impl Resolver {
         self
     }
 
-    /// Returns the address spaces up to now.
+    /// Returns the current address spaces.
     pub fn spaces(&self) -> &AddressSpaces {
         &self.spaces
     }
 
-    /// Returns the address spaces, to add the build ids of a file.
+    /// Returns the address spaces, for adding the build ids of a file.
     pub fn spaces_mut(&mut self) -> &mut AddressSpaces {
         self.last_versions = Default::default();
         &mut self.spaces
     }
 
-    /// Returns the source of the names, for its counts.
+    /// Returns the symbolizer, for its counts.
     pub fn symbolizer(&self) -> &Symbolizer {
         &self.symbolizer
     }
 
-    /// Returns the unwinder, for why unwind information is missing.
+    /// Returns the unwinder, for the reasons of missing unwind information.
     pub fn unwinder_mut(&mut self) -> &mut Unwinder {
         &mut self.unwinder
     }
 
     /// Returns the number of addresses that had several functions in turn, and were named by the
-    /// last one, because the times of the samples are not those of the runtime's jitdump.
+    /// last one, because the samples' times do not match the jitdump's.
     pub fn reused_addresses(&self) -> u64 {
         self.reused
     }
 
-    /// Returns the locations of all samples up to now. Those since the last [`name`](Self::name)
+    /// Returns the locations of all samples so far. New ones since the last [`name`](Self::name)
     /// have no functions.
     pub fn locations(&self) -> &Locations {
         &self.locations
     }
 
-    /// Returns the locations, to add strings.
+    /// Returns the locations, for adding strings.
     pub fn locations_mut(&mut self) -> &mut Locations {
         &mut self.locations
     }
 
-    /// Stops asking for names while samples are resolved, unless it waits for them.
+    /// Stops requesting names while samples are resolved, unless it waits for them.
     pub(super) fn stop_naming(&mut self) {
         self.has_stopped = true;
     }
 
-    /// Returns the locations up to now, and their names, which are not all there. Those that follow
-    /// are in new tables.
+    /// Returns the current locations with their names, some of which are pending. Later locations
+    /// go to new tables.
     pub(super) fn take(&mut self) -> (Locations, PendingNames) {
         self.reused = 0;
         if self.waits {
@@ -395,7 +393,7 @@ impl Resolver {
         (std::mem::take(&mut self.locations), names)
     }
 
-    /// Applies one record. Pass all records, in the order of time.
+    /// Applies a record. Pass all records in time order.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         if !matches!(record, Record::Sample(_)) {
             self.last_versions = Default::default();
@@ -403,7 +401,8 @@ impl Resolver {
         self.spaces.update(record);
     }
 
-    /// Returns the frames of a sample, after [`update`](Self::update) had the records before it.
+    /// Returns the frames of a sample. Call [`update`](Self::update) with the records before it
+    /// first.
     pub fn resolve<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Resolved<'_> {
         let mut stack = std::mem::take(&mut self.stack);
         self.unwinder.unwind(&self.spaces, sample, &mut stack);
@@ -414,7 +413,7 @@ impl Resolver {
         Resolved { stack: &self.stack, locations: &self.found, left_out }
     }
 
-    /// Returns the locations of a stack of a process: for one that was completed by a later record.
+    /// Returns the locations of a stack of a process, for a stack that a later record completed.
     pub fn locate(&mut self, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
         let versions = self.versions(pid, time);
         let mut found = std::mem::take(&mut self.found);
@@ -431,8 +430,8 @@ impl Resolver {
         &self.found
     }
 
-    /// Returns the versions of the addresses that a process has at a time, which is not before the
-    /// last one.
+    /// Returns the versions of a process's addresses at a time, which must not precede the last
+    /// one.
     #[inline]
     pub(super) fn versions(&mut self, pid: u32, time: Option<u64>) -> Versions {
         match self.last_versions.get(pid as usize % LAST_VERSIONS) {
@@ -456,8 +455,7 @@ impl Resolver {
         versions
     }
 
-    /// Returns the location of a frame of user space or the kernel, which is looked up if its
-    /// address is new.
+    /// Returns the location of a frame in user space or the kernel. A new address is looked up.
     #[inline]
     pub(super) fn locate_frame(
         &mut self,
@@ -483,9 +481,9 @@ impl Resolver {
         location
     }
 
-    /// Returns how many of the user addresses of a callchain are frames, and its end:
-    /// [`StackEnd::of_user_callchain`]. The kernel wrote this number of addresses, and this number
-    /// of the outermost ones is known as addresses of code.
+    /// Returns the number of user addresses of a callchain that are frames, and its end:
+    /// [`StackEnd::of_user_callchain`]. `addresses` is the total number of addresses that the
+    /// kernel wrote, and `known` the number of outermost ones that are known to be code.
     #[inline]
     pub(super) fn end_of_user_callchain(
         &self,
@@ -501,26 +499,26 @@ impl Resolver {
         })
     }
 
-    /// Returns whether an address was found in an object before.
+    /// Returns true if an address was found in an object before.
     #[inline]
     fn is_code(&self, version: VersionId, addr: u64) -> bool {
         let location = self.by_address.last(version, addr);
         location.is_some_and(|location| self.locations.get(location).object().is_some())
     }
 
-    /// Sets the most addresses of a callchain of the samples that follow.
+    /// Sets the maximum number of addresses in callchains of the following samples.
     pub(super) fn set_max_stack(&mut self, addresses: u16) {
         self.stack.set_max_stack(addresses);
     }
 
-    /// Leaves out the outermost addresses of a callchain that are no frames, and returns their
+    /// Removes the outermost addresses of a callchain that are not frames, and returns their
     /// number.
     pub(super) fn leave_out_unmapped(&self, pid: u32, stack: &mut Stack) -> usize {
         if self.keeps_unmapped { 0 } else { stack.leave_out_unmapped(&self.spaces, pid) }
     }
 
-    /// Returns whether the caller of the innermost function of a callchain is missing, if that is
-    /// [looked for](Self::with_missing_callers).
+    /// Returns true if a callchain lacks the caller of its innermost function, if that is
+    /// [checked](Self::with_missing_callers).
     pub(super) fn lacks_caller(&mut self, pid: u32, address: u64, location: LocationId) -> bool {
         let Some(lacks_caller) = &mut self.lacks_caller else { return false };
         *lacks_caller
@@ -528,21 +526,21 @@ impl Resolver {
             .or_insert_with(|| self.unwinder.has_frame_pointer(&self.spaces, pid, address) == Some(false))
     }
 
-    /// Names the locations that have no name yet.
+    /// Names all unnamed locations.
     pub fn name(&mut self) {
         self.request();
         while self.take_names() {}
     }
 
-    /// Asks for the names of new locations. Returns the number of requests up to now, and that of
-    /// all locations, which have names when these were [waited for](Self::wait_for).
+    /// Requests the names of new locations. Returns the total numbers of requests and of locations,
+    /// which have names after [`wait_for`](Self::wait_for) with the former.
     pub(super) fn request(&mut self) -> (u64, usize) {
         let (ids, queries) = std::mem::take(&mut self.unnamed);
         self.requested.push_back((ids, self.symbolizer.request(queries)));
         (self.answered + self.requested.len() as u64, self.locations.as_slice().len())
     }
 
-    /// Asks for the names of the last batch: the end of the list costs less than its start, and one
+    /// Requests the names of the last batch. Taking the end of the list is cheaper, and any
     /// location is as good as another.
     fn request_newest(&mut self) {
         let (ids, queries) = &mut self.unnamed;
@@ -556,7 +554,7 @@ impl Resolver {
         while self.answered < requests && self.take_names() {}
     }
 
-    /// Waits for the names that were asked for first. Returns whether there were such.
+    /// Waits for the oldest pending names. Returns false if none are pending.
     fn take_names(&mut self) -> bool {
         let Some((ids, request)) = self.requested.pop_front() else { return false };
         self.answered += 1;
@@ -573,7 +571,7 @@ impl Resolver {
         let place = match self.spaces.find(pid, frame.mode, addr) {
             Ok(perf_symbols::Location::User(mapping)) => {
                 let mapping = mapping.clone();
-                // Memory without a file has other code in each process.
+                // Memory without a file has different code in each process.
                 let is_file = matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso);
                 let object = self.user_object(&mapping, (!is_file).then_some(pid));
                 written = (!is_file && mapping.object().kind() != ObjectKind::Memfd).then_some(object);

@@ -1,4 +1,4 @@
-//! The format of the Firefox Profiler: one JSON object.
+//! The Firefox Profiler's format: one JSON object.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -16,24 +16,24 @@ use timeline::{Timeline, Track};
 mod tables;
 mod timeline;
 
-/// Writes a profile for the Firefox Profiler: its *processed profile* format, in the version that
+/// Writes a profile for the Firefox Profiler in its *processed profile* format, in the version that
 /// samply writes.
 ///
-/// Each thread has a track with its samples in the order of time, so that each sample needs a time:
+/// Each thread has a track with its samples in time order, so that each sample needs a time:
 /// collect the profile [with times](crate::ProfileBuilder::with_times). A thread that changed its
 /// name has the last one.
 ///
-/// The samples are those of the first event that has some. If its unit is ns, a sample weighs its
-/// value in ms, and the value is also the CPU time since the sample before. The format has no unit
-/// for other counts: a sample weighs 1, as a sample of samply and of the profiler's own import of
-/// `perf script` does. Samples of the other events are markers, with stacks;
+/// The samples of the first event with samples become samples. If its unit is ns, a sample weighs
+/// its value in ms, and the value is also the CPU time since the previous sample. The format has no
+/// unit for other counts: a sample weighs 1, as in samply and in the profiler's own import of
+/// `perf script`. Samples of other events become markers with stacks;
 /// [spans](crate::Event::is_span) have their lengths.
 ///
-/// Names, source lines and inlined functions are in the file, so that the profiler looks nothing
-/// up. An address is an offset in the file of its code. What was lost is shown in the profiler's
-/// panel of metadata.
+/// Names, source lines and inlined functions are in the file, so that the profiler need not look up
+/// anything. An address is an offset in the file of its code. The profiler shows losses in its
+/// metadata panel.
 ///
-/// The file is written part by part: memory is needed for 4 bytes a sample and for the different
+/// The file is written in parts: memory is needed for 4 bytes per sample and for the different
 /// stacks of one thread.
 ///
 /// ```
@@ -61,45 +61,45 @@ pub struct Firefox {
     command: Option<String>,
     os: Option<String>,
     cpu: Option<String>,
-    /// A wall clock, and the time of the samples' clock then.
+    /// A wall clock time, and the time of the samples' clock at that moment.
     clock: Option<(SystemTime, u64)>,
     interval: Option<Duration>,
     comments: Vec<String>,
 }
 
-/// Version of the format. Later ones have the same contents in fewer tables; the profiler reads all
-/// versions.
+/// Version of the format. Later versions have the same contents in fewer tables; the profiler reads
+/// all versions.
 const VERSION: u32 = 55;
 
-/// Interval of the samples if it is unknown, as the profiler assumes for `perf script`.
+/// Sampling interval if it is unknown, as the profiler assumes for `perf script`.
 const DEFAULT_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The largest integer that JavaScript represents exactly.
 const MAX_INTEGER: u64 = (1 << 53) - 1;
 
-/// Names and colors of the categories, by their number. The first one has to be gray.
+/// Names and colors of the categories. The first one must be gray.
 const CATEGORIES: [(&str, &str); 3] = [("Other", "grey"), ("User", "yellow"), ("Kernel", "orange")];
 const OTHER: u32 = 0;
 const USER: u32 = 1;
 const KERNEL: u32 = 2;
 
-/// Name of the kind of marker that a sample of another event is.
+/// Name of the marker type for samples of other events.
 const MARKER: &str = "perf event";
 
 impl Firefox {
-    /// Makes a writer.
+    /// Creates a writer without metadata.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the title: usually the name of the program that was recorded. The default is `perf`.
+    /// Sets the title, usually the name of the recorded program. The default is `perf`.
     #[must_use]
     pub fn with_product(mut self, product: impl Into<String>) -> Self {
         self.product = Some(product.into());
         self
     }
 
-    /// Sets the command that was recorded, or that recorded.
+    /// Sets the recorded command, or the command that recorded.
     #[must_use]
     pub fn with_command(mut self, command: impl Into<String>) -> Self {
         self.command = Some(command.into());
@@ -113,23 +113,23 @@ impl Firefox {
         self
     }
 
-    /// Sets the name of the CPU's model.
+    /// Sets the model name of the CPU.
     #[must_use]
     pub fn with_cpu(mut self, cpu: impl Into<String>) -> Self {
         self.cpu = Some(cpu.into());
         self
     }
 
-    /// Sets the wall clock at a time of the samples' clock in ns. By default, the first sample is
-    /// from 1970.
+    /// Sets the wall clock time at a time of the samples' clock in ns. By default, the first sample
+    /// is from 1970.
     #[must_use]
     pub fn with_clock(mut self, wall: SystemTime, time: u64) -> Self {
         self.clock = Some((wall, time));
         self
     }
 
-    /// Sets the time between two samples of a thread that runs. By default, it is the period of the
-    /// first event that has samples if its unit is ns, else 1 ms.
+    /// Sets the interval between two samples of a running thread. The default is the period of the
+    /// first event with samples if its unit is ns, otherwise 1 ms.
     #[must_use]
     pub fn with_interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval);
@@ -143,7 +143,7 @@ impl Firefox {
         self
     }
 
-    /// Writes the file, without compression: the profiler opens it compressed with gzip, too.
+    /// Writes the file without compression. The profiler also opens it compressed by gzip.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl Firefox {
         out.write_all(b"]}")
     }
 
-    /// Returns the wall clock at a time in ns, since 1970.
+    /// Returns the wall clock time at a time in ns, since 1970.
     fn start(&self, first: u64) -> u64 {
         let Some((wall, time)) = self.clock else { return 0 };
         let wall = wall.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanoseconds);
@@ -241,7 +241,7 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The objects that have addresses of samples, in the order of the file.
+/// The objects that contain addresses of samples, in file order.
 struct Libraries {
     objects: Vec<ObjectId>,
     indexes: FxHashMap<ObjectId, u32>,
@@ -286,7 +286,7 @@ impl Libraries {
     }
 }
 
-/// Returns the id by which symbol servers know a file: the first 16 bytes of its build id as a
+/// Returns the id under which symbol servers store a file: the first 16 bytes of its build id as a
 /// GUID, and 0.
 fn breakpad_id(object: &Object) -> String {
     let mut guid = [0; 16];
@@ -349,7 +349,7 @@ fn write_samples(
         out.write_all(b",\"weightType\":\"tracing-ms\",\"weight\":")?;
         write_list(out, samples().map(|sample| Milliseconds(sample.value)))?;
         out.write_all(b",\"threadCPUDelta\":")?;
-        // A thread uses no CPU in a span off it.
+        // A thread uses no CPU in an off-CPU span.
         write_list(out, samples().map(|sample| if event.is_span { 0 } else { sample.value }))?;
     } else {
         out.write_all(b",\"weightType\":\"samples\",\"weight\":")?;
@@ -382,7 +382,7 @@ fn write_markers<'p>(
     write_list(out, markers().map(|sample| tables.string(name(sample.event))))?;
     out.write_all(b",\"startTime\":")?;
     write_list(out, markers().map(|sample| timeline.time(sample)))?;
-    // Without an end, and of the phase 0: an instant. Of the phase 1: an interval.
+    // Phase 0 is an instant without an end, phase 1 an interval.
     let is_span = |sample: &Sample| profile.event(sample.event).is_some_and(|event| event.is_span);
     let end = |sample: &Sample| Milliseconds(timeline.time(sample).0.saturating_add(sample.value));
     out.write_all(b",\"endTime\":")?;

@@ -1,4 +1,4 @@
-//! Folded stacks: a line of text for each stack, for flame graphs.
+//! Folded stacks: one line of text per stack, for flame graphs.
 
 use std::io::{self, Write};
 
@@ -9,14 +9,13 @@ use super::names::unnamed;
 use crate::forest::preorder;
 use crate::profile::{EventId, LocationId, Profile, ThreadId, UNKNOWN};
 
-/// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each
-/// stack.
+/// Writes an event as folded stacks, one line per stack: `comm;outermost;...;innermost value`.
 ///
-/// They are the lines of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl,
+/// This is the format of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl,
 /// inferno, speedscope and others read. Inlined functions are frames. A function without a name is
 /// `[file]` or [`UNKNOWN`]. The lines are sorted.
 ///
-/// A semicolon in a name becomes a colon, and a control character U+FFFD. A blank in the name of a
+/// In names, a semicolon becomes a colon, and a control character U+FFFD. A blank in the name of a
 /// thread becomes an underscore, as in the scripts.
 ///
 /// ```
@@ -52,7 +51,7 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Makes a writer of the values of an event, under the names of the threads.
+    /// Creates a writer for the values of an event, by thread name.
     pub fn new(event: EventId) -> Self {
         Self {
             event,
@@ -65,35 +64,35 @@ impl Folded {
         }
     }
 
-    /// Writes the numbers of samples instead of the sums of their values.
+    /// Writes numbers of samples instead of sums of their values.
     #[must_use]
     pub fn with_counts(mut self) -> Self {
         self.has_counts = true;
         self
     }
 
-    /// Leaves the name of the thread out, so that the same stack of different threads is one line.
+    /// Leaves out the name of the thread, so that threads with the same stack share a line.
     #[must_use]
     pub fn without_thread(mut self) -> Self {
         self.has_thread = false;
         self
     }
 
-    /// Adds the process to the name of the thread: `comm-pid`.
+    /// Adds the process id to the name of the thread: `comm-pid`.
     #[must_use]
     pub fn with_pid(mut self) -> Self {
         self.has_pid = true;
         self
     }
 
-    /// Adds the process and the thread to the name of the thread: `comm-pid/tid`.
+    /// Adds the process and thread id to the name of the thread: `comm-pid/tid`.
     #[must_use]
     pub fn with_tid(mut self) -> Self {
         self.has_tid = true;
         self
     }
 
-    /// Puts the control group of the thread, [`UNKNOWN`] if it was not recorded, before its name:
+    /// Adds the control group of the thread before its name, [`UNKNOWN`] if it was not recorded:
     /// `/a/b;comm;...`.
     #[must_use]
     pub fn with_cgroup(mut self) -> Self {
@@ -101,8 +100,7 @@ impl Folded {
         self
     }
 
-    /// Adds `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which some palettes
-    /// color them.
+    /// Adds `_[k]` to kernel functions and `_[i]` to inlined ones, which some palettes color.
     #[must_use]
     pub fn with_annotations(mut self) -> Self {
         self.has_annotations = true;
@@ -118,13 +116,12 @@ impl Folded {
         let mut names = Names::default();
         let mut tree = Tree::default();
         let nodes = self.add_stacks(profile, &mut names, &mut tree);
-        // The frame of samples without an address, where a line has no name of a thread.
+        // The frame of samples without an address, needed if lines have no thread name.
         let nowhere =
             (!self.has_thread && !self.has_cgroup).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
         let order = tree.order(&names);
 
-        // By the root, then in the order of the tree: the lines of a root are sorted by their
-        // frames.
+        // By the root, then in tree order: the lines of a root are sorted by their frames.
         let mut sums: FxHashMap<(u32, Option<u32>), u64> = FxHashMap::default();
         for sample in profile.samples().iter().filter(|sample| sample.event == self.event) {
             let root = names.intern(self.root(profile, sample.thread));
@@ -160,20 +157,20 @@ impl Folded {
         Ok(())
     }
 
-    /// Adds all stacks to the tree, and returns the node of each by its index.
+    /// Adds all stacks to the tree, and returns the node of each stack.
     fn add_stacks(&self, profile: &Profile, names: &mut Names, tree: &mut Tree) -> Vec<Option<u32>> {
         let mut by_location: FxHashMap<LocationId, Vec<u32>> = FxHashMap::default();
         let mut nodes: Vec<Option<u32>> = Vec::with_capacity(profile.stacks().len());
         for (location, caller) in profile.stacks() {
             let frames = by_location.entry(location).or_insert_with(|| self.frames(profile, location, names));
             let caller = caller.and_then(|caller| nodes.get(caller.index()).copied().flatten());
-            // The innermost frame is the first.
+            // The innermost frame comes first.
             nodes.push(frames.iter().rev().fold(caller, |caller, &frame| Some(tree.add(caller, frame))));
         }
         nodes
     }
 
-    /// Returns the names of a location's functions, the innermost first.
+    /// Returns the names of a location's functions, innermost first.
     fn frames(&self, profile: &Profile, location: LocationId, names: &mut Names) -> Vec<u32> {
         let locations = profile.locations();
         let frames = locations.frames(location);
@@ -196,7 +193,7 @@ impl Folded {
             .collect()
     }
 
-    /// Returns the outermost frames, which the thread gives.
+    /// Returns the outermost frames, which come from the thread.
     fn root(&self, profile: &Profile, id: ThreadId) -> String {
         let cgroup = self.has_cgroup.then(|| clean(profile.cgroup(id).unwrap_or(UNKNOWN)));
         let name = profile.thread(id).filter(|_| self.has_thread).map(|thread| {
@@ -214,18 +211,18 @@ impl Folded {
     }
 }
 
-/// Returns a name without characters that end a frame or a line.
+/// Replaces characters that end a frame or a line.
 fn clean(name: &str) -> String {
     let replace = |character: char| match character {
         ';' => ':',
-        // Some readers take U+2028 and U+2029 for ends of lines.
+        // Some readers take U+2028 and U+2029 as line ends.
         _ if breaks_line(character) => '\u{fffd}',
         _ => character,
     };
     if name.is_empty() { UNKNOWN.to_owned() } else { name.chars().map(replace).collect() }
 }
 
-/// Names of frames, each once: two functions with the same name are the same frame.
+/// Distinct names of frames: functions with the same name are the same frame.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
@@ -248,7 +245,7 @@ impl Names {
     }
 }
 
-/// Stacks as a tree of names. Callers have smaller numbers.
+/// Stacks as a tree of names. Callers have smaller indices.
 #[derive(Default)]
 struct Tree {
     /// The caller and the name of each node.
@@ -275,8 +272,8 @@ impl Tree {
         }
     }
 
-    /// Returns the place of each node in the order in which a caller comes before its callees, and
-    /// callees are sorted by name.
+    /// Returns the rank of each node in an order where callers precede their callees, and callees
+    /// are sorted by name.
     fn order(&self, names: &Names) -> Vec<usize> {
         let name = |node: u32| self.nodes.get(node as usize).map(|&(_, name)| names.get(name));
         let callers: Vec<_> = self.nodes.iter().map(|&(caller, _)| caller).collect();

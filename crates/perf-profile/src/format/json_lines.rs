@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::json_text::{Optional, Text};
 use crate::profile::{LocationId, Locations, Profile};
 
-/// Writes each sample as one JSON object a line, for DuckDB, jq and scripts.
+/// Writes each sample as a JSON object on its own line, for DuckDB, jq and scripts.
 ///
 #[doc = include_str!("../../docs/json.md")]
 ///
@@ -37,7 +37,7 @@ pub struct JsonLines {}
 const VERSION: u32 = 1;
 
 impl JsonLines {
-    /// Makes a writer.
+    /// Creates a writer of version 1 of the schema.
     pub fn new() -> Self {
         Self::default()
     }
@@ -84,7 +84,7 @@ impl JsonLines {
     }
 }
 
-/// Returns the frames of a location as the elements of a list.
+/// Returns the frames of a location as list elements.
 fn frames_of(locations: &Locations, id: LocationId) -> String {
     let location = locations.get(id);
     let object = location.object().and_then(|object| locations.object(object));

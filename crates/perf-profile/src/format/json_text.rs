@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! Values as JSON text.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The formats of viewers: one writer each.
+//! Writers for the formats of viewers.
 
 #[cfg(feature = "json")]
 mod chrome;

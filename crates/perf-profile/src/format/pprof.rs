@@ -15,16 +15,16 @@ use crate::profile::{Event, LocationId, Object, ObjectId, Profile, StackId, Thre
 
 mod message;
 
-/// Writes a profile for `go tool pprof`, and for the other programs that read `profile.proto`:
-/// Pyroscope, Parca, speedscope, Perfetto, the OpenTelemetry collector.
+/// Writes a profile for `go tool pprof` and other readers of `profile.proto`: Pyroscope, Parca,
+/// speedscope, Perfetto, the OpenTelemetry collector.
 ///
-/// Each event has two values, its samples and their sum, so that one file has all events:
-/// `pprof -sample_index=`. They are named `samples` and as the event; the samples of several events
-/// are named `EVENT_samples`. The name of the thread is the label `comm`, its control group the
-/// label `cgroup` if it was recorded; `pid` and `tid` are numeric labels. What was lost is in the
-/// comments. Samples are added up, also with times.
+/// Each event has two values, its samples and their sum, so that one file contains all events:
+/// `pprof -sample_index=`. They are named `samples` and like the event; with several events, the
+/// former is `EVENT_samples`. The name of the thread is the label `comm`, its control group the
+/// label `cgroup` if it was recorded; `pid` and `tid` are numeric labels. Losses are in the
+/// comments. Samples are summed up, even with times.
 ///
-/// The file is written part by part: memory is needed for the different stacks only.
+/// The file is written in parts: memory is only needed for the different stacks.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -53,19 +53,19 @@ pub struct Pprof {
 }
 
 impl Pprof {
-    /// Makes a writer of a compressed file.
+    /// Creates a writer of a compressed file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the wall clock at the start of the recording.
+    /// Sets the wall clock time at the start of the recording.
     #[must_use]
     pub fn with_time(mut self, time: SystemTime) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Sets the length of the recording. By default, it is the time between the first and the last
+    /// Sets the duration of the recording. The default is the time between the first and the last
     /// sample, if the profile has times.
     #[must_use]
     pub fn with_duration(mut self, duration: Duration) -> Self {
@@ -73,7 +73,7 @@ impl Pprof {
         self
     }
 
-    /// Adds a comment, such as the command that was recorded: `pprof -comments` prints it.
+    /// Adds a comment, such as the recorded command. `pprof -comments` prints it.
     #[must_use]
     pub fn with_comment(mut self, comment: impl Into<String>) -> Self {
         self.comments.push(comment.into());
@@ -87,7 +87,7 @@ impl Pprof {
         self
     }
 
-    /// Writes the file.
+    /// Writes the file in parts.
     ///
     /// # Errors
     ///
@@ -96,8 +96,7 @@ impl Pprof {
         if self.is_raw {
             return self.write_parts(profile, &mut out);
         }
-        // An eighth larger than by the default, in a third of the time. Go's runtime writes them
-        // so, too.
+        // An eighth larger than the default level, in a third of the time, like Go's runtime.
         let mut out = GzEncoder::new(out, Compression::fast());
         self.write_parts(profile, &mut out)?;
         out.finish().map(drop)
@@ -138,8 +137,8 @@ impl Pprof {
     }
 }
 
-/// Returns the names of the two values of each event. Each name is there once, so that it can be
-/// chosen by it.
+/// Returns the names of the two values of each event. Names are unique, so that a value can be
+/// chosen by name.
 fn value_names(events: &[Event]) -> Vec<(String, String)> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
     let mut unique = |name: String| {
@@ -172,13 +171,13 @@ fn clamp(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Returns the id of an entry, which is not 0.
+/// Returns the id of an entry, which must not be 0.
 fn id(index: usize) -> u64 {
     index as u64 + 1
 }
 
-/// A file whose message is written part by part. Readers join repeated fields of all parts, by the
-/// rules of Protocol Buffers.
+/// A file whose message is written in parts. By the rules of Protocol Buffers, readers concatenate
+/// repeated fields of all parts.
 struct Parts<'a> {
     out: &'a mut dyn Write,
     message: message::Profile,
@@ -194,12 +193,12 @@ impl<'a> Parts<'a> {
             strings: FxHashMap::default(),
             buffer: Vec::new(),
         };
-        // The first string has to be empty.
+        // The first string must be empty.
         parts.string("");
         parts
     }
 
-    /// Returns the index of a string.
+    /// Returns the index of a string, adding it if it is new.
     fn string(&mut self, text: &str) -> i64 {
         if let Some(&index) = self.strings.get(text) {
             return index;
@@ -214,7 +213,7 @@ impl<'a> Parts<'a> {
         message::ValueType { r#type: self.string(name), unit: self.string(unit) }
     }
 
-    /// Writes what was added since the last time, if it is large.
+    /// Writes the additions since the last flush if they are large.
     fn flush_large(&mut self) -> io::Result<()> {
         let message = &self.message;
         if message.sample.len().max(message.location.len()) < 256 { Ok(()) } else { self.flush() }
@@ -227,7 +226,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Adds up the values of all events by stack and thread, and writes them.
+/// Sums up the values of all events by stack and thread, and writes them.
 fn add_samples(profile: &Profile, parts: &mut Parts<'_>) -> io::Result<()> {
     let columns = profile.events().len() * 2;
     let mut rows: FxHashMap<(Option<StackId>, ThreadId), usize> = FxHashMap::default();
@@ -301,7 +300,7 @@ fn add_mappings(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io::
         .filter_map(|(id, facts)| Some((id, locations.object(id)?, facts)))
         .map(|(id, object, facts)| (is_library(object, locations.string(object.path)), id, object, facts))
         .collect();
-    // The file of the first one is shown as the program.
+    // pprof shows the first file as the program.
     objects.sort_unstable_by_key(|&(is_library, id, _, _)| (is_library, id));
     for (_, object_id, object, facts) in objects {
         let (range, file_offset) = mapping(object, facts.addresses.unwrap_or(object.range.clone()));
@@ -323,18 +322,18 @@ fn add_mappings(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io::
     parts.flush()
 }
 
-/// Returns whether an object is probably not the program that was recorded.
+/// Returns true if an object is probably not the recorded program.
 fn is_library(object: &Object, path: &str) -> bool {
     let name = file_name(path);
     object.is_kernel || name.is_empty() || name.starts_with('[') || name.contains(".so")
 }
 
-/// Returns the range of an object and the offset in the file at its start, so that it has these
-/// addresses, too: other mappings of the object than the first one may be before or after it.
+/// Extends the range of an object, and its file offset at the start, to include these addresses,
+/// because other mappings of the object may precede or follow the first one.
 fn mapping(object: &Object, addresses: Range<u64>) -> (Range<u64>, u64) {
     let range = &object.range;
     let start = range.start.min(addresses.start);
-    // An object that says nothing about its place has all addresses.
+    // An object without a known mapping includes all addresses.
     let end = range.end.max(addresses.end);
     (start..end, object.file_offset.saturating_sub(range.start - start))
 }
@@ -366,7 +365,7 @@ fn add_locations(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io:
             let Some(function) = locations.function(frame.function).filter(|_| is_new) else { continue };
             let name = parts.string(locations.string(function.name));
             let filename = function.file.map_or(0, |file| parts.string(locations.string(file)));
-            // Without the mangled name, which is unknown: readers would demangle it again.
+            // The mangled name is unknown and left out: readers would demangle it again.
             parts.message.function.push(message::Function {
                 id: id(frame.function.index()),
                 name,

@@ -1,4 +1,4 @@
-//! Profiles for the tests of writers, and their samples as a naive model.
+//! Profiles for tests of writers, with their samples as a naive model.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -101,7 +101,7 @@ pub(super) fn instant_and_span() -> Profile {
     builder.finish(locations)
 }
 
-/// Gives each sample a time: its own, or else its position. For writers of timelines.
+/// Gives each sample a time, if it has none its position. For writers of timelines.
 #[cfg(feature = "json")]
 pub(crate) fn with_times(profile: &Profile) -> Profile {
     let mut builder = ProfileBuilder::new().with_times();
@@ -118,7 +118,7 @@ pub(crate) fn with_times(profile: &Profile) -> Profile {
     builder.finish(profile.locations().clone())
 }
 
-/// A sample with everything written out.
+/// A sample with all its properties.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Naive {
     pub(crate) event: EventId,
@@ -130,7 +130,7 @@ pub(crate) struct Naive {
     pub(crate) count: u64,
     pub(crate) time: Option<u64>,
     pub(crate) cpu: Option<u32>,
-    /// The innermost first.
+    /// Innermost first.
     pub(crate) stack: Vec<NaiveLocation>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct NaiveLocation {
     pub(crate) object: Option<String>,
     pub(crate) address: u64,
     pub(crate) unnamed: String,
-    /// The innermost first.
+    /// Innermost first.
     pub(crate) functions: Vec<NaiveFunction>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn samples(profile: &Profile) -> Vec<Naive> {
     samples.collect()
 }
 
-/// Texts with all that may break a format.
+/// Texts with everything that can break a format.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c]{1,2}",
@@ -252,7 +252,7 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
                 builder = builder.with_times();
             }
             let clock = Attr::software(Software::CPU_CLOCK);
-            // Two events with the same name, too.
+            // Two events can have the same name.
             let events = [Event::new(name(0), &clock), Event::spans(name(1))];
             let events = events.map(|event| builder.event(event));
             let threads: Vec<_> = ids
@@ -260,7 +260,7 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
                 .enumerate()
                 .map(|(index, (pid, tid))| {
                     let name = locations.intern(&comms[index % comms.len()]);
-                    // Of some threads, it is known.
+                    // Known for some threads only.
                     let cgroup = (pid % 2 == 1).then(|| locations.intern(&comms[tid as usize % comms.len()]));
                     builder.add_thread(Thread::new(pid, tid, name).with_cgroup(cgroup))
                 })

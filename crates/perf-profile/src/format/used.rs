@@ -1,16 +1,15 @@
-//! The part of a profile that its samples use. A profile may have more: stacks of samples that were
-//! filtered.
+//! The part of a profile that its samples use. Filtered samples leave unused stacks.
 
 use crate::profile::Profile;
 
-/// Returns whether each stack is the stack of a sample or of one of its callers, by its index.
+/// Returns, for each stack, whether it is the stack of a sample or of one of its callers.
 pub(super) fn used_stacks(profile: &Profile) -> Vec<bool> {
     let mut used = vec![false; profile.stacks().len()];
     for stack in profile.samples().iter().filter_map(|sample| sample.stack) {
         set(&mut used, stack.index());
     }
     let callers: Vec<_> = profile.stacks().map(|(_, caller)| caller).collect();
-    // Callers come earlier, so that each is marked before its turn.
+    // Callers have smaller ids, so that each is marked before its turn.
     for (index, caller) in callers.into_iter().enumerate().rev() {
         if let (Some(true), Some(caller)) = (used.get(index), caller) {
             set(&mut used, caller.index());
@@ -19,7 +18,7 @@ pub(super) fn used_stacks(profile: &Profile) -> Vec<bool> {
     used
 }
 
-/// Returns whether each location is in a stack of a sample, by its index.
+/// Returns, for each location, whether it is in the stack of a sample.
 pub(super) fn used_locations(profile: &Profile) -> Vec<bool> {
     let mut used = vec![false; profile.locations().as_slice().len()];
     for ((location, _), is_used) in profile.stacks().zip(used_stacks(profile)) {

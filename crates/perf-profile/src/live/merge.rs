@@ -1,4 +1,4 @@
-//! The sum of profiles, with those entries of their tables that samples use.
+//! The sum of profiles, with only those table entries that samples use.
 
 use perf_symbols::{BuildId, MappedObject, ObjectKind, Query, Unnamed};
 use rustc_hash::FxHashMap;
@@ -14,27 +14,27 @@ pub(super) struct Merge {
     by_thread_name: bool,
     locations: Locations,
     objects: FxHashMap<(StringId, Option<BuildId>, bool), ObjectId>,
-    /// The location of each list of functions of an object; the empty list is that of addresses
-    /// without a name, by reason.
+    /// Locations by object and list of functions. An empty list means addresses without a name, by
+    /// reason.
     by_frames: FxHashMap<Named, LocationId>,
-    /// Those whose names are asked for.
+    /// Locations whose names are pending, by place.
     by_place: FxHashMap<(Option<ObjectId>, Place), LocationId>,
 }
 
-/// An object, the functions in it, and the reason if it has none.
+/// An object, its functions, and the reason for a missing name.
 type Named = (Option<ObjectId>, Box<[Frame]>, Option<Unnamed>);
 
-/// The place of an address that has no name yet. Equal places will have equal names.
+/// The place of an address whose name is pending. Equal places get equal names.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Place {
-    /// An offset in a file that is known by its build id or inode.
+    /// An offset in a file that is identified by its build id or inode.
     File(MappedObject, u64),
     Kernel(u64),
 }
 
 impl Place {
-    /// Returns the place of a location; `None` for memory without a file, where other code may be
-    /// at the address in each process and at another time.
+    /// Returns the place of a location; `None` for memory without a file, whose code at an address
+    /// varies by process and time.
     fn new(location: &Location, query: &Query) -> Option<Self> {
         match query.object() {
             Some((object, offset)) => {
@@ -47,14 +47,14 @@ impl Place {
     }
 }
 
-/// The ids of a profile that were met, with those in the sum.
+/// Ids in the sum for the ids of a profile that were met so far.
 struct Known {
     threads: Vec<Option<ThreadId>>,
     locations: Vec<Option<LocationId>>,
 }
 
 impl Merge {
-    /// Makes one without samples, with the events of a profile.
+    /// Creates an empty sum with the events of a profile.
     pub(super) fn new(events: &Profile, by_thread_name: bool) -> Self {
         let mut builder = ProfileBuilder::new();
         for event in events.events() {
@@ -70,9 +70,9 @@ impl Merge {
         }
     }
 
-    /// Adds what `change` makes of each sample of a profile, whose events have the same ids. The
-    /// names of some locations are asked for. Returns the ids of the locations in the sum, by those
-    /// in the profile.
+    /// Adds each sample of a profile, as returned by `change`. The events must have the same ids.
+    /// The names of some locations are pending. Returns the ids in the sum for the profile's
+    /// locations.
     pub(super) fn add(
         &mut self,
         profile: &Profile,
@@ -142,7 +142,7 @@ impl Merge {
         merged
     }
 
-    /// Returns the location with the functions of another, or with the reason why it has none.
+    /// Returns the location with the functions of another, or with its reason for no name.
     fn named(&mut self, from: &Locations, id: LocationId, object: Option<ObjectId>) -> LocationId {
         let location = from.get(id);
         let frames: Box<[Frame]> = from

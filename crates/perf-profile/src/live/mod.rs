@@ -1,4 +1,4 @@
-//! A profile in which older samples count less, of the programs that run now.
+//! A live profile, in which older samples count less.
 
 mod merge;
 mod naming;
@@ -11,22 +11,22 @@ use crate::profile::{EventId, Profile, Sample};
 use merge::Merge;
 use naming::Naming;
 
-/// The sum of the profiles of intervals, of which older ones count less: what `perf top` shows.
+/// The sum of interval profiles in which older intervals count less: what `perf top` shows.
 ///
-/// Before an interval is added, 7/8 of each earlier value are kept, as in the perf tool: a function
-/// that ran for many intervals and stops is below a fourth of its share after ten. What is left of
-/// a function is dropped when it is below a sixteenth of a mean sample.
+/// Before an interval is added, each earlier value is reduced to 7/8, as in the perf tool. A
+/// function that ran for many intervals and stops is below a fourth of its share after ten. A
+/// remainder below a sixteenth of a mean sample is dropped.
 ///
-/// Locations with the same functions are one, that of the first address, so that there is one row
-/// for each function of each stack and thread. Of these at most [65536](Self::with_max_sums) are
-/// kept, the largest: together with [`Collector::take`](crate::Collector::take) the memory is
-/// bounded, whatever starts and exits.
+/// Locations with the same functions are merged into the first address, so that there is one row
+/// for each function of each stack and thread. At most the largest [65536](Self::with_max_sums) are
+/// kept. Together with [`Collector::take`](crate::Collector::take), memory is bounded, even if many
+/// programs start and exit.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
 /// use perf_profile::{Column, Event, Frame, Function, LiveProfile, Locations, Order, Profile, ProfileBuilder, Table};
 ///
-/// /// A second in which a function was sampled.
+/// /// Returns a second in which a function was sampled.
 /// fn interval(name: &str, samples: u64) -> Profile {
 ///     let mut locations = Locations::new();
 ///     let name = locations.intern(name);
@@ -59,16 +59,16 @@ pub struct LiveProfile {
     kept_eighths: u64,
     max_sums: usize,
     by_thread_name: bool,
-    /// By event: the mean value of its newest samples.
+    /// Mean value of the newest samples, by event.
     means: Vec<u64>,
     left_out: u64,
 }
 
-/// A value is dropped when it is below this part of a mean sample.
+/// A value below this fraction of a mean sample is dropped.
 const LEAST_PART: u64 = 16;
 
 impl LiveProfile {
-    /// Makes one without samples, which keeps 7/8 of each value.
+    /// Creates an empty profile that keeps 7/8 of each value per interval.
     pub fn new() -> Self {
         Self {
             profile: Arc::default(),
@@ -81,15 +81,15 @@ impl LiveProfile {
         }
     }
 
-    /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval
-    /// alone, 8 for the sum of all.
+    /// Sets how many eighths of each value remain when an interval is added: 0 shows only the
+    /// newest interval, 8 the sum of all.
     #[must_use]
     pub fn keeping_eighths(mut self, eighths: u8) -> Self {
         self.kept_eighths = u64::from(eighths.min(8));
         self
     }
 
-    /// Keeps at most this many sums, each of an event, a thread and a stack.
+    /// Limits the number of sums, each of an event, a thread and a stack.
     #[must_use]
     pub fn with_max_sums(mut self, most: usize) -> Self {
         self.max_sums = most;

@@ -1,6 +1,6 @@
-//! Numbers of the entries of a profile's tables.
+//! Indices into the tables of a profile.
 
-/// Defines the type of such a number.
+/// Defines the type of an index.
 macro_rules! id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -8,7 +8,7 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// Returns the number, from 0, in the order of adding.
+            /// Returns the index, from 0 in insertion order.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -18,8 +18,8 @@ macro_rules! id {
                 self.0
             }
 
-            /// Returns the number of the next entry of a table that has `len`. A table with 2^32 -
-            /// 1 entries would need more than 64 GiB: its last number stands for all further
+            /// Returns the index of the next entry in a table of `len` entries. A table with 2^32 -
+            /// 1 entries would need more than 64 GiB; its last index stands for all further
             /// entries.
             pub(crate) fn next(len: usize) -> Self {
                 Self(u32::try_from(len).unwrap_or(u32::MAX))

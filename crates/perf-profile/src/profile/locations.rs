@@ -1,4 +1,4 @@
-//! Addresses with their objects and functions, each once.
+//! Distinct addresses with their objects and functions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use super::ids::{FunctionId, LocationId, ObjectId, StringId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object {
-    /// The path as the process saw it, or the kernel's name such as `[vdso]` and
+    /// The path in the process's mount namespace, or the kernel's name such as `[vdso]` and
     /// `[kernel.kallsyms]`.
     pub path: StringId,
-    /// Its identity, if the recording has it.
+    /// The build id, if the recording has it.
     pub build_id: Option<BuildId>,
-    /// Whether it is the kernel, a module or code that the kernel wrote.
+    /// True for the kernel, a module, or code that the kernel wrote.
     pub is_kernel: bool,
-    /// Its first mapping, in bytes; all addresses for an object without a mapping.
+    /// Addresses of the first mapping; all addresses for an object without a known mapping.
     pub range: Range<u64>,
-    /// The offset in the file at the start of the range, in bytes.
+    /// Offset in the file at the start of the range, in bytes.
     pub file_offset: u64,
-    /// The process that wrote the code while it ran: of executable memory without a file.
+    /// The process that wrote the code at run time, for executable memory without a file.
     pub written_by: Option<u32>,
 }
 
 impl Object {
-    /// Makes an object that is mapped at all addresses, from its first byte on.
+    /// Creates an object that is mapped at all addresses, from its first byte.
     pub fn new(path: StringId) -> Self {
         Self { path, build_id: None, is_kernel: false, range: 0..u64::MAX, file_offset: 0, written_by: None }
     }
@@ -37,24 +37,24 @@ impl Object {
 /// A function in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Function {
-    /// The demangled name.
+    /// Name in the source, demangled for Rust and C++.
     pub name: StringId,
-    /// The path of the source file, as the compiler wrote it; without line information, `None`.
+    /// Path of the source file as the compiler wrote it; `None` without line information.
     pub file: Option<StringId>,
 }
 
 /// A function at a [`Location`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// Entry of the functions.
+    /// The function's id in [`Locations`].
     pub function: FunctionId,
-    /// The line in its source file, from 1; 0 if it is unknown.
+    /// Line in the source file from 1; 0 if unknown.
     pub line: u32,
-    /// The column, from 1; 0 if it is unknown.
+    /// Column from 1; 0 if unknown.
     pub column: u16,
 }
 
-/// An address in an object, with the functions there.
+/// An address in an object, with its functions.
 ///
 /// The same address of a file is one location for all processes that map the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,33 +69,33 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns the object; `None` if nothing was known to be mapped.
+    /// Returns the object; `None` if no mapping was known.
     pub fn object(&self) -> Option<ObjectId> {
         self.object
     }
 
-    /// Returns the address, where the object was mapped first; of a call, an address in the call.
+    /// Returns the address according to the object's first mapping. For a call, an address in the
+    /// call instruction.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// Returns whether it is an address of the kernel.
+    /// Returns true for kernel addresses.
     pub fn is_kernel(&self) -> bool {
         self.is_kernel
     }
 
-    /// Returns the number of bytes from the start of the outermost function to the address.
+    /// Returns the distance in bytes from the start of the outermost function.
     pub fn function_offset(&self) -> u64 {
         self.function_offset
     }
 
-    /// Returns why it has no function.
+    /// Returns why the location has no function.
     pub fn unnamed(&self) -> Option<Unnamed> {
         self.unnamed
     }
 
-    /// Returns why it has no lines, or lacks inlined functions, although its file has debug
-    /// information.
+    /// Returns why lines or inlined functions are missing although the file has debug information.
     pub fn no_lines(&self) -> Option<NoLines> {
         self.no_lines
     }
@@ -128,7 +128,7 @@ pub struct Locations {
     frames: Vec<Frame>,
 }
 
-/// The name of what has none.
+/// The name of anything without a name.
 pub const UNKNOWN: &str = "[unknown]";
 
 const NOWHERE: Location = Location {
@@ -142,12 +142,12 @@ const NOWHERE: Location = Location {
 };
 
 impl Locations {
-    /// Makes empty tables.
+    /// Creates empty tables.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the id of a string, which is added if it is new.
+    /// Returns the id of a string, adding it if it is new.
     pub fn intern(&mut self, text: &str) -> StringId {
         match self.string_ids.get(text) {
             Some(&id) => id,
@@ -155,7 +155,7 @@ impl Locations {
         }
     }
 
-    /// As [`intern`](Self::intern), and shares the memory of a new string.
+    /// Interns a string, sharing its memory if it is new.
     fn intern_shared(&mut self, text: &Arc<str>) -> StringId {
         match self.string_ids.get(text) {
             Some(&id) => id,
@@ -175,35 +175,35 @@ impl Locations {
         self.strings.get(id.index()).map_or(UNKNOWN, |text| text)
     }
 
-    /// Returns all strings, in the order of their ids.
+    /// Iterates over all strings in the order of their ids.
     pub fn strings(&self) -> impl ExactSizeIterator<Item = &str> {
         self.strings.iter().map(|text| &**text)
     }
 
-    /// Adds an object. The caller adds each once.
+    /// Adds an object. The caller must not add an object twice.
     pub fn add_object(&mut self, object: Object) -> ObjectId {
         let id = ObjectId::next(self.objects.len());
         self.objects.push(object);
         id
     }
 
-    /// Returns an object.
+    /// Returns the object with this id, if it is in these tables.
     pub fn object(&self, id: ObjectId) -> Option<&Object> {
         self.objects.get(id.index())
     }
 
-    /// Returns all objects, in the order of their ids.
+    /// Returns all objects in the order of their ids.
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// Returns the path of a location's object; [`UNKNOWN`] if it has none.
+    /// Returns the path of a location's object; [`UNKNOWN`] without an object.
     pub fn object_path(&self, location: LocationId) -> &str {
         let object = self.get(location).object.and_then(|id| self.object(id));
         object.map_or(UNKNOWN, |object| self.string(object.path))
     }
 
-    /// Returns the id of a function, which is added if it is new.
+    /// Returns the id of a function, adding it if it is new.
     pub fn add_function(&mut self, function: Function) -> FunctionId {
         let next = FunctionId::next(self.functions.len());
         let id = *self.function_ids.entry(function).or_insert(next);
@@ -213,12 +213,12 @@ impl Locations {
         id
     }
 
-    /// Returns all functions, in the order of their ids.
+    /// Returns all functions in the order of their ids.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// Returns a function.
+    /// Returns the function with this id, if it is in these tables.
     pub fn function(&self, id: FunctionId) -> Option<Function> {
         self.functions.get(id.index()).copied()
     }
@@ -228,7 +228,7 @@ impl Locations {
         self.function(id).map_or(UNKNOWN, |function| self.string(function.name))
     }
 
-    /// Adds a location without functions. The caller adds each once.
+    /// Adds a location without functions. The caller must not add a location twice.
     pub fn add(&mut self, object: Option<ObjectId>, address: u64) -> LocationId {
         let is_kernel = object.and_then(|id| self.object(id)).is_some_and(|object| object.is_kernel);
         let id = LocationId::next(self.addresses.len());
@@ -236,8 +236,7 @@ impl Locations {
         id
     }
 
-    /// Sets the functions of a location, the innermost first: all but the last one are inlined into
-    /// the next one.
+    /// Sets the functions of a location, innermost first. Each is inlined into the following one.
     pub fn set_frames(&mut self, location: LocationId, frames: impl IntoIterator<Item = Frame>) {
         let start = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.frames.extend(frames);
@@ -247,8 +246,7 @@ impl Locations {
         }
     }
 
-    /// Sets the functions of a location to those that were found, or the reason why there is no
-    /// name.
+    /// Sets the functions of a location from a lookup, or the reason for no name.
     pub fn set_symbols(&mut self, location: LocationId, symbols: &Result<Symbols, Unnamed>) {
         let (functions, offset) = match symbols {
             Ok(symbols) => (symbols.functions(), symbols.offset()),
@@ -275,17 +273,17 @@ impl Locations {
         }
     }
 
-    /// Returns a location; for an id of other tables, one without object and functions.
+    /// Returns a location; for an id of other tables, a location without object and functions.
     pub fn get(&self, id: LocationId) -> &Location {
         self.addresses.get(id.index()).unwrap_or(&NOWHERE)
     }
 
-    /// Returns all locations, in the order of their ids.
+    /// Returns all locations in the order of their ids.
     pub fn as_slice(&self) -> &[Location] {
         &self.addresses
     }
 
-    /// Returns the functions of a location, the innermost first; none if the address has no name.
+    /// Returns the functions of a location, innermost first; empty if the address has no name.
     pub fn frames(&self, location: LocationId) -> &[Frame] {
         let range = &self.get(location).frames;
         self.frames.get(range.start as usize..range.end as usize).unwrap_or(&[])

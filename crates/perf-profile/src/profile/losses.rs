@@ -1,4 +1,4 @@
-//! Gaps of a profile.
+//! The losses of a profile.
 
 use perf_decode::LostCounts;
 
@@ -6,66 +6,64 @@ use super::saturating_sum;
 
 /// Lost records, incomplete stacks and missing names.
 ///
-/// Recordings are damaged or made with any numbers: `u64::MAX` stands for any sum that is not
-/// smaller.
+/// Sums saturate at `u64::MAX`, because damaged or crafted recordings can contain any numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
     /// Records and samples that were lost.
     pub lost: LostCounts,
-    /// Records that came after a record of a later time: samples in between may have been given to
-    /// a wrong file.
+    /// Records that were older than an earlier record. Samples in between may be attributed to a
+    /// wrong file.
     pub late_records: u64,
     /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
     pub broken_waits: u64,
-    /// Waits of threads without a stack, because no sample was recorded where they began.
+    /// Waits of threads without a stack, because their start was not sampled.
     pub waits_without_stack: u64,
-    /// Waits of threads whose wakeup is not known, in a profile that has the others: their time
-    /// without a CPU after it is in the time for which they were blocked.
+    /// Waits of threads with an unknown wakeup, in a profile with other wakeups. Their time without
+    /// a CPU after the wakeup is included in the time for which they were blocked.
     pub waits_without_wakeup: u64,
-    /// Samples by the reason why their stack is incomplete, the most frequent first.
+    /// Samples with incomplete stacks by reason, the most frequent first.
     pub incomplete_stacks: Vec<(u64, String)>,
-    /// Samples whose stack reached the outermost function. No loss.
+    /// Samples whose stack reached the outermost function. Not a loss.
     pub complete_stacks: u64,
-    /// Samples whose stack ends without a reason, as callchains do: nothing proves that they are
-    /// complete. No loss.
+    /// Samples whose stack ends without a reason, as callchains do, so that completeness is
+    /// unproven. Not a loss.
     pub unverified_stacks: u64,
-    /// Addresses of callchains that were left out, from the first one on at which no code is
-    /// mapped: see [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
+    /// Addresses of callchains that were left out, from the first one outside of code: see
+    /// [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
     pub left_out_addresses: u64,
-    /// The least bytes of stack copy that lead to the next frame of each truncated stack, a
-    /// multiple of 8 that an event can ask for; 0 if no stack is truncated. The frames after it may
-    /// need more.
+    /// Smallest stack copy in bytes that reaches the next frame of each truncated stack, a multiple
+    /// of 8 that an event can request; 0 if no stack is truncated. Outer frames may need more.
     pub needed_stack_bytes: u64,
     /// Addresses without a name by reason, the most frequent first.
     pub unnamed_addresses: Vec<(u64, String)>,
-    /// Samples of all events with such an address in their stack.
+    /// Samples of all events with an unnamed address in their stack.
     pub unnamed_samples: u64,
-    /// Addresses in code of a runtime that had several functions in turn, and have the name of the
+    /// Addresses in JIT-compiled code that had several functions in turn, and have the name of the
     /// last one: see [`Resolver::with_monotonic_time`](crate::Resolver::with_monotonic_time).
     pub reused_addresses: u64,
-    /// Named addresses whose line, or whose inlined functions, are unknown although their file has
-    /// debug information, by reason, the most frequent first.
+    /// Named addresses whose line or inlined functions are unknown although their file has debug
+    /// information, by reason, the most frequent first.
     pub addresses_without_lines: Vec<(u64, String)>,
-    /// Files that were not found, each with the reason.
+    /// Files that were not found, with the reasons.
     pub missing_files: Vec<String>,
 }
 
 const INCOMPLETE_STACKS: &str = "incomplete_stacks";
 
-/// A list of reasons of one kind of loss, with the number of each: returned by [`Losses::reasons`].
+/// The reasons of one kind of loss with their counts: returned by [`Losses::reasons`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reasons<'a> {
-    /// The name of the field of [`Losses`].
+    /// Name of the field in [`Losses`].
     pub key: &'static str,
-    /// The noun of the count 1.
+    /// The noun for count 1.
     pub one: &'static str,
-    /// The noun of other counts.
+    /// The noun for other counts.
     pub several: &'static str,
     /// The reasons, the most frequent first.
     pub list: &'a [(u64, String)],
-    /// How many there are in all, with those without a loss; 0 if that was not counted.
+    /// Total number including items without a loss; 0 if that was not counted.
     pub total: u64,
 }
 
@@ -73,7 +71,7 @@ impl Reasons<'_> {
     /// Returns a count with its noun, such as `3 incomplete stacks of 10`.
     pub fn counted(&self, count: u64) -> String {
         let noun = if count == 1 { self.one } else { self.several };
-        // A sum that does not fit.
+        // The sum has saturated.
         let least = if count == u64::MAX { "at least " } else { "" };
         match self.total {
             0 => format!("{least}{count} {noun}"),
@@ -83,8 +81,8 @@ impl Reasons<'_> {
 }
 
 impl Losses {
-    /// Returns the lists of counted reasons. A new kind of them is a field and a row here: texts
-    /// and JSON follow from it.
+    /// Returns the lists of reasons. A new list needs a field and a row here; texts and JSON follow
+    /// from it.
     pub fn reasons(&self) -> impl Iterator<Item = Reasons<'_>> {
         let stacks = saturating_sum([self.complete_stacks, self.unverified_stacks, self.incomplete()]);
         [
@@ -113,7 +111,7 @@ impl Losses {
         .into_iter()
     }
 
-    /// Returns whether nothing is missing.
+    /// Returns true if nothing is missing.
     pub fn is_empty(&self) -> bool {
         *self
             == Self {
@@ -123,7 +121,7 @@ impl Losses {
             }
     }
 
-    /// Returns the number of samples whose stacks are incomplete.
+    /// Returns the number of samples with incomplete stacks.
     pub fn incomplete(&self) -> u64 {
         saturating_sum(self.incomplete_stacks.iter().map(|(count, _)| *count))
     }
@@ -138,7 +136,7 @@ impl Losses {
         let counted = |count: u64, one: &str, several: &str| match count {
             0 => None,
             1 => Some(format!("1 {one}")),
-            // A sum that does not fit.
+            // The sum has saturated.
             u64::MAX => Some(format!("at least {count} {several}")),
             _ => Some(format!("{count} {several}")),
         };

@@ -69,7 +69,7 @@ pub struct CallTree<'p> {
     left_out: u64,
 }
 
-/// What distinguishes siblings.
+/// A property that distinguishes siblings.
 type Key = (Option<HeadId>, Option<PartId>);
 
 /// The paths of a tree. An item is one or more samples at one node. The items of a parent divide

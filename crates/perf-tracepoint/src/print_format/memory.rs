@@ -245,7 +245,8 @@ struct Words {
 impl Words {
     fn new(bytes: &[u8], len: Option<usize>) -> Option<Self> {
         let len = len.unwrap_or(bytes.len() * 8);
-        // The lowest bits of a word are in its first byte or in its last one: then a part of a word is none.
+        // On a big-endian machine the lowest bits of a word are in its last byte, so an incomplete
+        // word has no usable bits.
         let unit = if cfg!(target_endian = "little") { 1 } else { size_of::<usize>() };
         let bytes = bytes.get(..len.div_ceil(unit * 8).checked_mul(unit)?)?;
         let words = bytes.chunks(size_of::<usize>()).map(|chunk| {

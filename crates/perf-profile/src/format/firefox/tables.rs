@@ -1,4 +1,4 @@
-//! The tables of one thread: its stacks, frames, functions and strings.
+//! The tables of a thread: stacks, frames, functions and strings.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use crate::format::json_text::{Optional, Text, write_list};
 use crate::format::names::file_name;
 use crate::profile::{LocationId, Locations, Object, StackId};
 
-/// Rows that are in a table once.
+/// A table of distinct rows.
 struct Table<R> {
     rows: Vec<R>,
     indexes: FxHashMap<R, u32>,
@@ -24,7 +24,7 @@ impl<R> Default for Table<R> {
 }
 
 impl<R: Clone + Eq + Hash> Table<R> {
-    /// Returns the index of a row, which is added if it is new.
+    /// Returns the index of a row, adding it if it is new.
     fn add(&mut self, row: R) -> u32 {
         if let Some(&index) = self.indexes.get(&row) {
             return index;
@@ -49,7 +49,7 @@ struct Function {
     file: Option<u32>,
 }
 
-/// A function of the object's symbols, in which other functions may be inlined.
+/// A function in the object's symbols, into which other functions may be inlined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Symbol {
     library: u32,
@@ -64,7 +64,7 @@ struct Frame {
     category: u32,
     function: u32,
     symbol: Option<u32>,
-    /// From 1; 0 if it is unknown.
+    /// From 1; 0 if unknown.
     line: u32,
     column: u16,
 }
@@ -78,7 +78,7 @@ struct Stack {
 pub(super) struct Tables<'p> {
     locations: &'p Locations,
     libraries: &'p Libraries,
-    /// The stacks of the profile by their ids.
+    /// The stacks of the profile, by id.
     profile_stacks: &'p [(LocationId, Option<StackId>)],
     strings: Table<Cow<'p, str>>,
     resources: Table<Resource>,
@@ -86,9 +86,9 @@ pub(super) struct Tables<'p> {
     symbols: Table<Symbol>,
     frames: Table<Frame>,
     stacks: Table<Stack>,
-    /// The frames of the locations that were met, the outermost function first.
+    /// The frames of locations so far, outermost function first.
     location_frames: FxHashMap<LocationId, Vec<u32>>,
-    /// The rows of the profile's stacks that were met.
+    /// The rows of the profile's stacks so far.
     stack_rows: FxHashMap<StackId, u32>,
 }
 
@@ -113,14 +113,14 @@ impl<'p> Tables<'p> {
         }
     }
 
-    /// Returns the index of a string.
+    /// Returns the index of a string, adding it if it is new.
     pub(super) fn string(&mut self, text: &'p str) -> u32 {
         self.strings.add(Cow::Borrowed(text))
     }
 
-    /// Returns the row of a stack of the profile, whose callers get rows, too.
+    /// Returns the row of a stack of the profile, adding rows for it and its callers if necessary.
     pub(super) fn stack(&mut self, stack: Option<StackId>) -> Option<u32> {
-        // The stacks up to the first caller that has a row.
+        // The stacks up to the first caller with a row.
         let mut new = Vec::new();
         let mut row = None;
         let mut next = stack;
@@ -146,7 +146,7 @@ impl<'p> Tables<'p> {
         row
     }
 
-    /// Adds the frames of a location, the outermost function first. There is at least one.
+    /// Adds the frames of a location, outermost function first; at least one.
     fn add_frames(&mut self, id: LocationId) -> Vec<u32> {
         let locations = self.locations;
         let location = locations.get(id);
@@ -160,7 +160,7 @@ impl<'p> Tables<'p> {
         let category = if location.is_kernel() { KERNEL } else { USER };
         let frames = locations.frames(id);
         if frames.is_empty() {
-            // The profiler recognizes a function without a name by this form.
+            // The profiler recognizes an unnamed function by this form.
             let name = self.strings.add(Cow::Owned(format!("{:#x}", address.unwrap_or(location.address()))));
             let function = self.functions.add(Function { name, resource, file: None });
             let category = if object.is_some() { category } else { OTHER };
@@ -230,14 +230,14 @@ impl<'p> Tables<'p> {
         column(out, "lib", rows.iter().map(|row| row.library))?;
         column(out, "name", rows.iter().map(|row| row.name))?;
         column(out, "host", rows.iter().map(|_| "null"))?;
-        // A library.
+        // Resource type 1 is a library.
         column(out, "type", rows.iter().map(|_| 1))?;
         out.write_all(b"},\n\"stringArray\":")?;
         write_list(out, self.strings.rows.iter().map(|text| Text(text)))
     }
 }
 
-/// Begins a table, after another key of the thread.
+/// Begins a table after another key of the thread.
 fn begin(out: &mut dyn Write, name: &str, length: usize) -> io::Result<()> {
     write!(out, ",\n\"{name}\":{{\"length\":{length}")
 }
@@ -251,12 +251,12 @@ fn column(
     write_list(out, values)
 }
 
-/// Returns a number of a column in which -1 stands for none.
+/// Returns a number for a column in which -1 means none.
 fn or_minus_one(number: Option<u64>) -> i64 {
     number.and_then(|number| i64::try_from(number).ok()).unwrap_or(-1)
 }
 
-/// Returns the offset of an address in the file of its object, if JavaScript has such a number.
+/// Returns the offset of an address in the file of its object, if JavaScript can represent it.
 fn relative(object: &Object, address: u64) -> Option<u64> {
     let offset = address.wrapping_sub(object.range.start).wrapping_add(object.file_offset);
     (offset <= MAX_INTEGER).then_some(offset)

@@ -1,3 +1,5 @@
+//! Files that are read back, compared with the samples.
+
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -64,8 +66,8 @@ fn start_is_the_wall_clock_of_the_first_sample() {
 /// is, and the frames.
 type Found = (u64, f64, bool, String, Vec<FoundFrame>);
 
-/// Function, file of the source, line, path of the object, category, depth of inlining; the
-/// innermost frame is first.
+/// Function, source file, line, path of the object, category, depth of inlining; innermost frame
+/// first.
 type FoundFrame = (String, Option<String>, u64, Option<String>, String, u64);
 
 /// Reads the threads of a file back, and checks the rules of the format.
@@ -110,7 +112,7 @@ fn threads(file: &Value) -> BTreeMap<(u64, u64), (String, Vec<Found>)> {
                 let depth = number(column("inlineDepth"));
                 frames.push((string(function("name")), source, line, resource, category, depth));
                 next = thread["stackTable"]["prefix"][stack].clone();
-                // Rows come after those of their callers.
+                // Rows follow the rows of their callers.
                 assert!(next.is_null() || index(&next) < stack);
             }
             frames
@@ -144,8 +146,7 @@ fn frames(profile: &Profile, sample: &Naive) -> Vec<FoundFrame> {
             let path = profile.locations().string(object.path);
             location.object.as_deref() == Some(path)
         });
-        // Two objects of the same path may be one of the kernel and one that is not: see
-        // `without_category`.
+        // Of two objects with the same path, one can be in the kernel: see `without_category`.
         let category = match object {
             Some(object) if object.is_kernel => "Kernel",
             None if location.functions.is_empty() => "Other",
@@ -165,7 +166,7 @@ fn frames(profile: &Profile, sample: &Naive) -> Vec<FoundFrame> {
     frames
 }
 
-/// Leaves out names that are addresses, and categories.
+/// Removes names that are addresses, and categories.
 fn comparable(mut found: Found) -> Found {
     for frame in &mut found.4 {
         if frame.1.is_none() && frame.2 == 0 && frame.0.starts_with("0x") {
@@ -215,7 +216,7 @@ proptest! {
             for (found, (time, sample)) in found.into_iter().zip(samples.into_iter().chain(markers)) {
                 let is_marker = Some(sample.event) != event;
                 let event = if is_marker { profile.event(sample.event).unwrap().name.clone() } else { String::new() };
-                // Numbers of JavaScript have 53 bits.
+                // JavaScript numbers have 53 bits.
                 let is_near = |a: f64, b: f64| (a - b).abs() <= a.abs() * 1e-15 + 1e-6;
                 prop_assert!(is_near(found.0 as f64, time as f64) && is_near(found.1, sample.value as f64));
                 let found = comparable(found);

@@ -1,4 +1,4 @@
-//! The samples of each thread in the order of time.
+//! The samples of each thread in time order.
 
 use std::io;
 use std::ops::Range;
@@ -9,23 +9,23 @@ use crate::profile::{EventId, Profile, Sample, StringId};
 
 /// The samples of a profile by thread and time.
 pub(super) struct Timeline {
-    /// The time of the first and the last sample in ns; 0 without samples.
+    /// Times of the first and the last sample in ns; 0 without samples.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The first event that has samples.
+    /// The first event with samples.
     pub(super) event: Option<EventId>,
-    /// The indexes of the samples, one track after another, each in the order of time.
+    /// Indices of the samples: one track after another, each in time order.
     order: Vec<u32>,
     tracks: Vec<Track>,
     /// The names of the main threads, by process.
     processes: FxHashMap<u32, StringId>,
 }
 
-/// A thread, under all its names.
+/// A thread with all its names.
 pub(super) struct Track {
     pub(super) pid: u32,
     pub(super) tid: u32,
-    /// The last name.
+    /// The name that was set last.
     pub(super) name: StringId,
     samples: Range<usize>,
 }
@@ -43,7 +43,7 @@ impl Timeline {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let mut numbers = FxHashMap::default();
-        // The number of each thread's track, which all names of a thread have.
+        // The track index of each thread. All names of a thread share a track.
         let track_of: Vec<_> = profile
             .threads()
             .iter()
@@ -90,7 +90,7 @@ impl Timeline {
         self.tracks.iter()
     }
 
-    /// Returns the samples of a thread, of all events, in the order of time.
+    /// Returns the samples of a thread, of all events, in time order.
     pub(super) fn samples<'p>(
         &'p self,
         profile: &'p Profile,
@@ -100,7 +100,8 @@ impl Timeline {
         indexes.iter().filter_map(|&index| profile.samples().get(index as usize))
     }
 
-    /// Returns the name of a thread's process: the name of its main thread, or else of the thread.
+    /// Returns the name of a thread's process: the name of its main thread, otherwise the thread's
+    /// own name.
     pub(super) fn process_name(&self, track: &Track) -> StringId {
         self.processes.get(&track.pid).copied().unwrap_or(track.name)
     }

@@ -1,6 +1,6 @@
-//! The messages of `profile.proto`, of
-//! <https://github.com/google/pprof/blob/main/proto/profile.proto>. A string is an index of the
-//! table, whose first entry is empty; an id is not 0.
+//! The messages of `profile.proto`, from
+//! <https://github.com/google/pprof/blob/main/proto/profile.proto>. A string is an index into the
+//! string table, whose first entry is empty. Ids are not 0.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Profile {
@@ -40,7 +40,7 @@ pub(super) struct ValueType {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Sample {
-    /// The innermost first.
+    /// Innermost first.
     #[prost(uint64, repeated, tag = "1")]
     pub(super) location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
@@ -90,12 +90,12 @@ pub(super) struct Mapping {
 pub(super) struct Location {
     #[prost(uint64, tag = "1")]
     pub(super) id: u64,
-    /// 0 if it is unknown.
+    /// 0 if unknown.
     #[prost(uint64, tag = "2")]
     pub(super) mapping_id: u64,
     #[prost(uint64, tag = "3")]
     pub(super) address: u64,
-    /// The innermost of inlined functions first.
+    /// Innermost inlined function first.
     #[prost(message, repeated, tag = "4")]
     pub(super) line: Vec<Line>,
     #[prost(bool, tag = "5")]

@@ -1,3 +1,5 @@
+//! Messages that are read back, compared with the samples.
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -22,7 +24,7 @@ fn string(message: &message::Profile, index: i64) -> &str {
     &message.string_table[usize::try_from(index).unwrap()]
 }
 
-/// Values by everything else of a sample, for each event.
+/// Values for each event, by all other properties of a sample.
 type Sums = BTreeMap<(usize, u32, u32, String, Option<String>, Vec<NaiveLocation>), (u64, u64)>;
 
 /// Reads a message back, and checks the rules of the format.
@@ -92,7 +94,7 @@ fn naive_sums(samples: Vec<Naive>) -> Sums {
         for location in &mut sample.stack {
             location.unnamed.clear();
             for function in &mut location.functions {
-                // An empty name and no name are the same string.
+                // An empty name and a missing name are the same string.
                 function.file = function.file.take().filter(|file| !file.is_empty());
             }
         }
@@ -211,7 +213,7 @@ fn go_tool_pprof_reads_the_file() {
     let raw = pprof("-raw");
     assert!(raw.contains("cpu-clock_samples/count cpu-clock/nanoseconds[dflt]"), "{raw}");
     assert!(raw.contains("1     250001          0          0:"), "{raw}");
-    // Of the default event.
+    // The table of the default event.
     let top = pprof("-top");
     assert!(top.contains("main"), "{top}");
     fs::remove_file(&file).unwrap();

@@ -327,7 +327,8 @@ fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
         set
     };
 
-    // The list has the CPU before the kernel: it is opened as soon as the kernel has it.
+    // The CPU is in the list before the kernel has brought it up, and is opened as soon as it is
+    // up.
     let Some(set) = open(vec![
         ("0-1\n", Box::new(|| {})),
         ("0-1\n", Box::new(|| drop(plug))),

@@ -1,4 +1,4 @@
-//! The trace event format, which Chrome had first: one JSON object.
+//! Chrome's trace event format: one JSON object.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, Write};
@@ -10,19 +10,18 @@ use super::names::{file_name, unnamed};
 use super::used::used_stacks;
 use crate::profile::{LocationId, Profile, Sample, StackId};
 
-/// Writes trace events, for Perfetto, `chrome://tracing` and speedscope: a timeline of tracepoints,
-/// above all.
+/// Writes trace events for Perfetto, `chrome://tracing` and speedscope, mainly for timelines of
+/// tracepoints.
 ///
 /// Each sample is an instant of its thread, or a slice if it is a [span](crate::Event::is_span),
 /// with the CPU and the value; [`write_with`](Self::write_with) adds more, such as the fields of a
-/// tracepoint. It needs a time: collect the profile
-/// [with times](crate::ProfileBuilder::with_times). Times are those of the recording's clock, so
-/// that the events of other recordings of that clock can be joined. A thread that changed its name
-/// has the last one.
+/// tracepoint. Each sample needs a time: collect the profile
+/// [with times](crate::ProfileBuilder::with_times). Times are in the recording's clock, so that
+/// recordings of the same clock can be joined. A thread that changed its name has its last name.
 ///
-/// Stacks are in `stackFrames`. An instant names its stack as `sf`, and is once more in `samples`,
-/// which speedscope draws: each stack until the next sample of the thread. Perfetto shows instants
-/// without their stacks, so give it a profile in another format.
+/// Stacks are in `stackFrames`. An instant refers to its stack by `sf`, and is repeated in
+/// `samples`, where speedscope draws each stack until the thread's next sample. Perfetto shows
+/// instants without their stacks, so use another format for profiles there.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -73,20 +72,20 @@ impl Arguments<'_> {
 }
 
 impl Chrome {
-    /// Makes a writer.
+    /// Creates a writer without comments.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a line about the recording: it is in `otherData`, as is what was lost.
+    /// Adds a line about the recording to `otherData`, which also contains the losses.
     #[must_use]
     pub fn with_comment(mut self, comment: impl Into<String>) -> Self {
         self.comments.push(comment.into());
         self
     }
 
-    /// Writes the file, without compression: Perfetto and speedscope open it compressed with gzip,
-    /// too.
+    /// Writes the file without compression. Perfetto and speedscope also open it compressed by
+    /// gzip.
     ///
     /// # Errors
     ///
@@ -96,12 +95,12 @@ impl Chrome {
         self.write_with(profile, |_, _| {}, out)
     }
 
-    /// Writes the file with more about each sample: `add` is called once for each, in the profile's
-    /// order, and adds the fields of `args.fields`, each name once.
+    /// Writes the file with more about each sample. `add` is called once per sample, in the
+    /// profile's order, and adds the fields of `args.fields`; it must not repeat a name.
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_with(
         &self,
         profile: &Profile,
@@ -220,10 +219,10 @@ fn write_names(profile: &Profile, out: &mut dyn Write) -> io::Result<&'static st
     Ok(comma)
 }
 
-/// Ids of the stacks of samples in the file, from 1: readers take 0 for no stack. A stack has an
-/// entry for each function of its innermost location, and the id of the last one.
+/// Ids of the stacks of samples in the file, from 1, because readers take 0 for no stack. A stack
+/// has an entry for each function of its innermost location, and the id of the last entry.
 struct StackFrames {
-    /// The id of each stack of the profile; 0 if no sample has it.
+    /// Ids by the profile's stacks; 0 if no sample has the stack.
     ids: Vec<u64>,
 }
 
@@ -267,7 +266,7 @@ impl StackFrames {
     }
 }
 
-/// Returns the members of each function of a location, the outermost first.
+/// Returns the members of each function of a location, outermost first.
 fn frames_of(profile: &Profile, id: LocationId) -> Vec<String> {
     let locations = profile.locations();
     let category = Text(file_name(locations.object_path(id)));

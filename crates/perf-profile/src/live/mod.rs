@@ -104,22 +104,22 @@ impl LiveProfile {
         self
     }
 
-    /// Adds the samples of an interval. Its events are those of the first one, in their order.
+    /// Adds the samples of an interval, which must have the events of the first one in their order.
     ///
-    /// It takes time linear in the sums that are kept and those that are added.
+    /// The time is linear in the number of kept and added sums.
     pub fn add(&mut self, interval: &Profile) {
         self.merge(interval, Naming::default());
     }
 
-    /// As [`add`](Self::add), for an interval whose names are not there. They are asked for in the
-    /// order of their values, those of earlier intervals with them, and are there after
+    /// Adds an interval like [`add`](Self::add), while its names are pending. Names of this and
+    /// earlier intervals are requested in the order of their values, and are available after
     /// [`name_until`](Self::name_until).
     ///
-    /// An overloaded machine has no time for all names, but a table shows few. Let the collector
-    /// not wait for names itself, by
-    /// [`Resolver::without_waiting`](crate::Resolver::without_waiting). What waits is bounded:
-    /// addresses of which no value is left are not looked up, and beyond 8192 the smallest have no
-    /// name until they are sampled again.
+    /// An overloaded machine has no time for all names, but a table shows few. Configure the
+    /// collector's resolver by [`Resolver::without_waiting`](crate::Resolver::without_waiting), so
+    /// that it does not wait for names itself. Pending addresses are bounded: addresses without a
+    /// remaining value are not looked up, and beyond 8192 the smallest are unnamed until they are
+    /// sampled again.
     ///
     /// ```no_run
     /// use std::time::{Duration, Instant};
@@ -137,11 +137,11 @@ impl LiveProfile {
         self.merge(&interval, Naming::new(names));
     }
 
-    /// Waits until this moment for names of [pending](Self::add_pending) intervals. Returns whether
-    /// all are there.
+    /// Waits until `end` for names of [pending](Self::add_pending) intervals. Returns true if all
+    /// names are known.
     ///
-    /// The [losses](Profile::losses) have the reasons of the addresses without a name that were
-    /// looked up since the newest interval.
+    /// The [losses](Profile::losses) give the reasons of unnamed addresses that were looked up
+    /// since the newest interval.
     pub fn name_until(&mut self, end: Instant) -> bool {
         if self.naming.len() == 0 {
             return true;

@@ -1,3 +1,5 @@
+//! Sums compared with a naive model, and the order in which names are requested.
+
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};

@@ -85,7 +85,7 @@ impl ProfileBuilder {
         self.add_thread(Thread::new(pid, tid, name))
     }
 
-    /// As [`thread`](Self::thread), with all that is known of it.
+    /// Returns the id of a thread with all its properties, adding it if it is new.
     pub fn add_thread(&mut self, thread: Thread) -> ThreadId {
         let next = ThreadId::next(self.profile.threads.len());
         let id = *self.thread_ids.entry(thread).or_insert(next);
@@ -101,8 +101,8 @@ impl ProfileBuilder {
         self.profile.stacks.add(0, locations.iter().rev().copied())
     }
 
-    /// As [`stack`](Self::stack) for locations of which the outermost is the first, and faster for
-    /// stacks that are like the last ones of the thread.
+    /// Returns the id of a stack, outermost location first, like [`stack`](Self::stack). Faster if
+    /// the stack resembles the last stacks of the thread.
     pub(crate) fn stack_of(&mut self, thread: ThreadId, outermost_first: &[LocationId]) -> Option<StackId> {
         self.profile.stacks.add(thread.index(), outermost_first.iter().copied())
     }

@@ -1,3 +1,5 @@
+//! The error of a file of the kernel.
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,8 +8,8 @@ use std::{fmt, io};
 use super::Mount;
 use crate::std_error::into_std;
 
-/// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system call
-/// or the expected and the found text.
+/// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system
+/// call or the expected and the found text.
 #[derive(Clone, Debug)]
 pub struct FileError {
     path: PathBuf,
@@ -28,13 +30,15 @@ enum Cause {
 }
 
 impl FileError {
-    /// Returns the error of a file that cannot be read. If its file system is not mounted, the text says so.
+    /// Returns the error of a file that cannot be read. If its file system is not mounted, the text
+    /// says so.
     pub fn io(path: PathBuf, error: io::Error) -> Self {
         let mount = if error.kind() == io::ErrorKind::NotFound { Mount::missing_for(&path) } else { None };
         Self { path, cause: Cause::Io { error: Arc::new(error), mount } }
     }
 
-    /// Returns the error of a file with other contents than expected. The beginning of `found` is quoted.
+    /// Returns the error of a file with other contents than expected. The beginning of `found` is
+    /// quoted.
     pub(crate) fn malformed(path: PathBuf, expected: impl Into<String>, found: impl AsRef<str>) -> Self {
         Self::plain(path, expected, excerpt(found.as_ref().as_bytes()))
     }

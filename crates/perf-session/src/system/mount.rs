@@ -1,3 +1,5 @@
+//! File systems of the kernel that may have to be mounted.
+
 use std::fmt;
 use std::path::Path;
 
@@ -6,8 +8,8 @@ use crate::system::System;
 /// The mount points of tracefs, the usual one first.
 pub(crate) const TRACEFS: [&str; 2] = [Mount::TRACEFS.path, "/sys/kernel/debug/tracing"];
 
-/// A file system of the kernel that some containers lack. `Display` prints the command that mounts it, such as
-/// `mount -t sysfs sysfs /sys`.
+/// A file system of the kernel that some containers lack. `Display` prints the command that mounts
+/// it, such as `mount -t sysfs sysfs /sys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mount {
     kind: &'static str,
@@ -42,7 +44,8 @@ impl Mount {
 
     /// Returns the file system of a file, if it is `/proc` or `/sys` and is not mounted.
     pub(super) fn missing_for(path: &Path) -> Option<Self> {
-        // Of the running system only: in a tree of files nothing is mounted, and no command would help.
+        // Of the running system only: in a tree of files nothing is mounted, and no command would
+        // help.
         let mount = [Self::SYSFS, Self::PROC].into_iter().find(|mount| path.starts_with(mount.path))?;
         (!mount.is_mounted(&System::new())).then_some(mount)
     }

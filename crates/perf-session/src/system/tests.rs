@@ -1,3 +1,5 @@
+//! Paths, values and errors of files in a made-up tree.
+
 use std::fs;
 use std::os::unix::fs::symlink;
 

@@ -1,3 +1,5 @@
+//! Tables compared with a naive model.
+
 use std::collections::{BTreeMap, HashSet};
 
 use proptest::prelude::*;

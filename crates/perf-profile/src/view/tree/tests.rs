@@ -1,3 +1,5 @@
+//! Trees compared with a naive model.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

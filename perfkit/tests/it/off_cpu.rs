@@ -183,8 +183,8 @@ fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
 /// Sleeps of [`napper`].
 const NAPS: u32 = 40;
 
-/// Sleeps in a thread named `napper`, and prints how long it waited for a CPU and how long it slept, in ns: the first by the
-/// kernel's own count. Waits for a line first, and for another one at the end.
+/// Sleeps in a thread, which is named `early`, `napper` and `done` in turn, and prints how long it waited for a CPU and how
+/// long it slept, in ns: the first by the kernel's own count. Waits for a line first, and for another one at the end.
 #[test]
 #[ignore = "the program that is recorded"]
 fn nap() {
@@ -196,16 +196,18 @@ fn nap() {
     let line = || std::io::stdin().read_line(&mut String::new()).unwrap();
     let naps = move || {
         line();
+        // The wait for a CPU after the line, which takes long on a busy machine, is not of the naps.
+        fs::write("/proc/thread-self/comm", "napper").unwrap();
         let (start, before) = (Instant::now(), run_delay());
         (0..NAPS).for_each(|_| thread::sleep(Duration::from_millis(5)));
         let (all, after) = (start.elapsed().as_nanos() as u64, run_delay());
         let (ran, ready) = (after.0 - before.0, after.1 - before.1);
-        // The wait until the recording has ended, which takes long on a busy machine, is another thread's.
+        // Nor is the wait until the recording has ended.
         fs::write("/proc/thread-self/comm", "done").unwrap();
         println!("\n{RESULT}ready {ready}\n{RESULT}asleep {}", all - ran - ready);
         line();
     };
-    thread::Builder::new().name("napper".into()).spawn(naps).unwrap().join().unwrap();
+    thread::Builder::new().name("early".into()).spawn(naps).unwrap().join().unwrap();
 }
 
 /// A process that keeps a CPU busy until it is dropped.
@@ -300,7 +302,7 @@ fn time_on_the_run_queue_is_that_of_the_kernel_in_each_mode() {
             recorded.stdout
         } else {
             let mut nap = start_nap();
-            let thread = thread_named(nap.id(), "napper");
+            let thread = thread_named(nap.id(), "early");
             match mode.rsplit(' ').next().unwrap() {
                 "-a" => command.arg("-a"),
                 "-t" => command.args(["-t", &thread.to_string()]),

@@ -1,4 +1,4 @@
-//! Samples that are completed by a later CALLCHAIN_DEFERRED record.
+//! Samples that are completed by a later `CALLCHAIN_DEFERRED` record.
 
 use perf_abi::CallchainContext;
 

@@ -1,4 +1,4 @@
-//! The view of AUX_OUTPUT_HW_ID records.
+//! The view of `AUX_OUTPUT_HW_ID` records.
 
 view! {
     /// The hardware's own id of an event that writes into the AUX area, for events with

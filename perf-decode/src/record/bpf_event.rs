@@ -1,4 +1,4 @@
-//! The view of BPF_EVENT records.
+//! The view of `BPF_EVENT` records.
 
 use perf_abi::BpfEventType;
 

@@ -1,4 +1,4 @@
-//! The view of CALLCHAIN_DEFERRED records.
+//! The view of `CALLCHAIN_DEFERRED` records.
 
 view! {
     /// The user part of callchains that were sampled in the kernel. Written for events with

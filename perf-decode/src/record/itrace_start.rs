@@ -1,4 +1,4 @@
-//! The view of ITRACE_START records.
+//! The view of `ITRACE_START` records.
 
 view! {
     /// An instruction trace started. Written for events of a PMU that traces into the AUX area.

@@ -1,4 +1,4 @@
-//! The view of LOST_SAMPLES records.
+//! The view of `LOST_SAMPLES` records.
 
 use perf_abi::ReadFormat;
 

@@ -1,4 +1,4 @@
-//! The view of SWITCH_CPU_WIDE records.
+//! The view of `SWITCH_CPU_WIDE` records.
 
 use crate::layout::Layout;
 use crate::record::SwitchDirection;

@@ -1,4 +1,4 @@
-//! The view of TEXT_POKE records.
+//! The view of `TEXT_POKE` records.
 
 use crate::layout::Layout;
 

@@ -60,6 +60,8 @@ mod format;
 mod large_values;
 mod live;
 mod profile;
+#[cfg(feature = "perf-data")]
+pub mod read;
 mod view;
 
 pub use collect::{

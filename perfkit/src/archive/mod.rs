@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use perf_file::format::Feature;
+use perf_profile::read::{Records, build_id};
 use perf_symbols::{AddressSpaces, ObjectKind, RecordedObject, RecordedObjects};
 use serde_json::json;
 
@@ -22,7 +23,7 @@ use pack::Pack;
 use crate::cli::help;
 use crate::out::message::{self, note, shown, size};
 use crate::out::whole_file;
-use crate::recording::{self, About, FinderOptions, InputOptions, Progress, Records, Shown};
+use crate::recording::{About, FinderOptions, InputOptions, Progress, Shown, show_progress};
 
 /// Pack the files that a recording needs on another machine
 #[derive(Args, Debug)]
@@ -118,9 +119,9 @@ fn read(about: &About, records: &mut Records) -> Vec<RecordedObject> {
     for (path, id) in &about.build_ids {
         spaces.add_build_id(path, *id);
     }
-    records.show_progress(Shown::BeforeOutput);
+    show_progress(records, Shown::BeforeOutput);
     while let Some(record) = records.next() {
-        if let Some((path, id)) = recording::build_id(&record) {
+        if let Some((path, id)) = build_id(&record) {
             spaces.add_build_id(path, id);
         }
         if record.kernel().is_some() {
@@ -133,7 +134,7 @@ fn read(about: &About, records: &mut Records) -> Vec<RecordedObject> {
             }
         }
     }
-    records.clear_progress();
+    records.end_progress();
     objects.into_objects(&spaces)
 }
 

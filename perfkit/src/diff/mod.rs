@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use perf_profile::read::ReadProfile;
 use perf_profile::{Change, Diff, Estimate, Event, EventId, Order, Profile, ProfileBuilder, Scale};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ mod text;
 
 use crate::cli::help;
 use crate::out::message::{self, note, of_file};
-use crate::recording::{InputOptions, Profiled, SourceOptions, single_event};
+use crate::recording::{InputOptions, SourceOptions, single_event};
 use crate::report::json;
 use crate::report::sort::{self, SortKey};
 
@@ -66,7 +67,7 @@ pub(crate) struct Options {
 struct Compared {
     path: PathBuf,
     event: EventId,
-    read: Profiled,
+    read: ReadProfile,
 }
 
 /// Prints the difference of recordings. Damage is an error, after the difference of all that could be read.
@@ -111,7 +112,7 @@ impl Options {
 
     fn read(&self, path: &Path) -> io::Result<Compared> {
         let read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
-        sort::check(&self.sort, &read.about).map_err(|error| of_file(path, &error))?;
+        sort::check(&self.sort, &read.metadata).map_err(|error| of_file(path, &error))?;
         let event = single_event(&read.profile, self.source.off_cpu.event());
         let event = event.map_err(|error| of_file(path, &error))?;
         Ok(Compared { path: path.to_owned(), event, read })
@@ -130,7 +131,7 @@ fn json_object(options: &Options, base: &[Compared], new: &[Compared], diff: &Di
             let profile = &compared.read.profile;
             json!({
                 "file": compared.path.to_string_lossy(),
-                "recording": json::recording(&compared.read.about),
+                "recording": json::recording(&compared.read.metadata),
                 "event": compared.event().map(|event| json::event_object(profile, compared.event, event)),
                 "losses": json::losses(profile.losses()),
             })

@@ -6,13 +6,14 @@ use std::fmt;
 use perf_abi::RecordType;
 use perf_decode::{Record, Value};
 use perf_file::{FileOffset, FileRecord, Result};
+use perf_profile::read::Tracepoints;
 use perf_tracepoint::{self as tracepoint, Format};
 use serde_json::Value as Json;
 
 use super::json::{self, Object};
 use super::tool_record;
 use crate::out::message;
-use crate::recording::{About, Tracepoints, event_name};
+use crate::recording::{About, event_name};
 
 /// Returns a field of a record's header, if the record has it.
 type HeaderField = for<'a> fn(&'a Entry<'_>) -> Option<Item<'a>>;

@@ -7,6 +7,7 @@ use clap::Args;
 use perf_abi::RecordType;
 use perf_decode::Record;
 use perf_file::format::Feature;
+use perf_profile::read::{Damage, Filter, MetadataGap, Recording};
 use perf_symbols::AddressSpaces;
 
 mod entry;
@@ -20,7 +21,7 @@ pub(crate) use json::{of_tracepoint, tracepoint};
 
 use crate::cli::help;
 use crate::out::message;
-use crate::recording::{Damage, Filter, InputOptions, MetadataGap, Recording, Shown, TaskFilterOptions};
+use crate::recording::{self, InputOptions, Shown, TaskFilterOptions, show_progress};
 use entry::Entry;
 use json::Object;
 use printer::Printer;
@@ -85,9 +86,9 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let mut printer = Printer::new(out, options, &tracepoints)?;
     let mut tasks = TaskFilter { filter: options.filter.filter(&about)?, spaces: AddressSpaces::new() };
     if printer.is_for_people() {
-        about.print(&mut printer)?;
+        recording::print(&about, &mut printer)?;
     }
-    records.show_progress(Shown::BesideOutput);
+    show_progress(&mut records, Shown::BesideOutput);
     while let Some(record) = records.next() {
         // Before it is decoded, unless it is needed for the names of threads.
         let is_chosen = options.kinds.is_empty() || options.kinds.contains(&record.kind());
@@ -107,7 +108,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     match &about.gap {
         Some(gap @ MetadataGap::Damaged(_)) => Err(io::Error::other(format!("{name}: {gap}"))),
         // A program that was killed leaves whole records.
-        Some(MetadataGap::Unfinished) | None => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 use perf_decode::schema::{self, BODIES, Word};
+use perf_profile::read::Tracepoints;
 use serde_json::Value as Json;
 
 use super::entry::{Entry, HEADER, Key, Part, is_of_header};
@@ -11,7 +12,6 @@ use super::json::Object;
 use super::{Options, tool_record};
 use crate::cli::nearest::nearest;
 use crate::out::message;
-use crate::recording::Tracepoints;
 
 /// Prints records in the form that the user chose.
 pub(super) struct Printer<'a> {

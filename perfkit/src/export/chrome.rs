@@ -6,6 +6,7 @@ use perf_profile::{Arguments, Chrome, Sample};
 use perf_tracepoint::{Field, Value};
 
 use super::Exported;
+use crate::recording::machine_lines;
 
 /// Writes the samples of all events as trace events.
 pub(super) fn write(exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -29,7 +30,7 @@ pub(super) fn write(exported: Exported<'_>, out: &mut dyn Write) -> io::Result<(
             add_field(arguments, field, raw);
         }
     };
-    about.machine_lines().fold(Chrome::new(), Chrome::with_comment).write_with(profile, add, out)
+    machine_lines(about).fold(Chrome::new(), Chrome::with_comment).write_with(profile, add, out)
 }
 
 fn add_field(arguments: &mut Arguments<'_>, field: &Field<'_>, raw: &[u8]) {

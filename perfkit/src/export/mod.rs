@@ -9,6 +9,7 @@ use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use perf_abi::Sampling;
+use perf_profile::read::Payloads;
 use perf_profile::{EventId, Firefox, Folded, JsonLines, Pprof, Profile, ProfileBuilder};
 
 mod chrome;
@@ -19,7 +20,7 @@ use format::Format;
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{About, Payloads, ProfileOptions, Root, note_losses, single_event};
+use crate::recording::{About, ProfileOptions, Root, machine_lines, note_losses, single_event};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]
@@ -89,12 +90,13 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if format.has_times() && !options.sum {
         builder = builder.with_times();
     }
-    let (read, payloads) = if format == Format::Chrome {
+    let mut read = if format == Format::Chrome {
         options.profile.profile_with_payloads(builder)?
     } else {
-        (options.profile.profile(builder)?, Payloads::default())
+        options.profile.profile(builder)?
     };
-    let (profile, about) = (&read.profile, &read.about);
+    let payloads = std::mem::take(&mut read.payloads);
+    let (profile, about) = (&read.profile, &read.metadata);
     options.root.check(about)?;
     let preferred = options.profile.source.off_cpu.event();
     let event = if format == Format::Folded { Some(single_event(profile, preferred)?) } else { None };
@@ -195,12 +197,12 @@ fn pprof(about: &About) -> Pprof {
     if let Some(start) = start(about) {
         pprof = pprof.with_time(start);
     }
-    about.machine_lines().fold(pprof, Pprof::with_comment)
+    machine_lines(about).fold(pprof, Pprof::with_comment)
 }
 
 /// Returns the writer for the Firefox Profiler, with the metadata of the recording.
 fn firefox(profile: &Profile, about: &About) -> Firefox {
-    let mut firefox = about.machine_lines().fold(Firefox::new(), Firefox::with_comment);
+    let mut firefox = machine_lines(about).fold(Firefox::new(), Firefox::with_comment);
     if let Some(command) = &about.command {
         firefox = firefox.with_command(command.join(" "));
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use perf_profile::read::ReadProfile;
 use perf_profile::{EventId, Folded, Profile, ProfileBuilder, Unit};
 
 mod difference;
@@ -19,7 +20,7 @@ use svg::{Look, Picture};
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{InputOptions, ProfileOptions, Profiled, Root, losses, note_losses, single_event};
+use crate::recording::{InputOptions, ProfileOptions, Root, losses, note_losses, single_event};
 
 /// Draw a recording as a flame graph: an SVG file for a browser
 #[derive(Args, Debug)]
@@ -83,7 +84,7 @@ pub(crate) struct Options {
 /// A recording that was read.
 struct Input {
     path: PathBuf,
-    profiled: Profiled,
+    profiled: ReadProfile,
 }
 
 /// Draws a recording, or the difference of two. Damage is an error, after all that could be read is drawn.
@@ -136,7 +137,7 @@ impl Options {
         };
         let read = |input: InputOptions| {
             let profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
-            self.root().check(&profiled.about)?;
+            self.root().check(&profiled.metadata)?;
             Ok(Input { path: input.path().to_owned(), profiled })
         };
         files.into_iter().map(read).collect()
@@ -149,7 +150,7 @@ impl Options {
                 let profile = &input.profiled.profile;
                 let event = sampled_event(input, self.profile.source.off_cpu.event())?;
                 let name = name_of(profile, event);
-                let title = titles::title(&input.profiled.about, profile, &input.path, &name);
+                let title = titles::title(&input.profiled.metadata, profile, &input.path, &name);
                 let folded = self.folded(event).with_annotations();
                 let mut picture = draw(profile, event, &folded, title)?;
                 if self.counts {

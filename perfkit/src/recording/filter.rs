@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::Args;
 use perf_abi::SampleType;
+use perf_profile::read::Filter;
 use perf_session::CpuList;
-use perf_symbols::AddressSpaces;
 
 use super::About;
-use super::time::{TimeRanges, TimeSpec};
+use super::time::TimeSpec;
 
 /// The options that choose records by their task, CPU and time.
 #[derive(Args, Clone, Debug, Default)]
@@ -43,20 +43,6 @@ pub(crate) struct FilterOptions {
     dso: Vec<OsString>,
 }
 
-/// Chooses samples. A sample counts if all methods say so; ask the cheap ones first. Without an option, each returns `true`
-/// at once.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
-    comms: Vec<Vec<u8>>,
-    dsos: Vec<Vec<u8>>,
-    /// Sorted.
-    pids: Vec<u32>,
-    /// Sorted.
-    tids: Vec<u32>,
-    cpus: Option<CpuList>,
-    time: Option<TimeRanges>,
-}
-
 impl FilterOptions {
     /// Makes the filter for a recording.
     ///
@@ -65,18 +51,15 @@ impl FilterOptions {
     /// An option needs what the recording does not have: the CPU or the time of samples, or for parts of the recording the
     /// times of its first and last sample.
     pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
-        Ok(Filter { dsos: bytes(&self.dso), ..self.task.filter(about)? })
+        let mut filter = self.task.filter(about)?;
+        filter.dsos = bytes(&self.dso);
+        Ok(filter)
     }
 }
 
 impl TaskFilterOptions {
     /// Makes the filter for a recording, as [`FilterOptions::filter`].
     pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
-        let sorted = |ids: &[u32]| {
-            let mut ids = ids.to_vec();
-            ids.sort_unstable();
-            ids
-        };
         let lacks = |option: &str, what: &str, remedy: &str| {
             let text = format!("{option}: the samples of this recording have no {what}; {remedy}");
             Err(io::Error::other(text))
@@ -91,81 +74,15 @@ impl TaskFilterOptions {
         if has_ids && !about.has_field(SampleType::TID) {
             return lacks("--pid and --tid", "process", "record with another tool");
         }
-        Ok(Filter {
-            comms: bytes(&self.comm),
-            dsos: Vec::new(),
-            pids: sorted(&self.pid),
-            tids: sorted(&self.tid),
-            cpus: self.cpu.clone(),
-            time: self.time.as_ref().map(|time| time.ranges(about.sample_time)).transpose()?,
-        })
-    }
-}
-
-impl Filter {
-    /// Returns whether everything counts.
-    pub(crate) fn is_empty(&self) -> bool {
-        let has_tasks = !(self.pids.is_empty() && self.tids.is_empty() && self.cpus.is_none());
-        !has_tasks && !self.needs_time() && !self.needs_comm() && !self.needs_dso()
-    }
-
-    /// Returns whether [`by_time`](Self::by_time) depends on the time.
-    pub(crate) fn needs_time(&self) -> bool {
-        self.time.is_some()
-    }
-
-    /// Returns whether a time counts, in ns. As in the perf tool, the time 0 does in any case: it is that of records
-    /// without one.
-    #[inline]
-    pub(crate) fn by_time(&self, time: u64) -> bool {
-        self.time.as_ref().is_none_or(|ranges| time == 0 || ranges.contains(time))
-    }
-
-    /// Returns whether a process, thread and CPU count, each of which may be missing in the sample.
-    #[inline]
-    pub(crate) fn by_ids(&self, pid: Option<u32>, tid: Option<u32>, cpu: Option<u32>) -> bool {
-        let has = |list: &[u32], id: Option<u32>| {
-            list.is_empty() || id.is_some_and(|id| list.binary_search(&id).is_ok())
-        };
-        has(&self.pids, pid)
-            && has(&self.tids, tid)
-            && self.cpus.as_ref().is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.contains(cpu)))
-    }
-
-    /// Returns whether [`by_comm`](Self::by_comm) depends on the name, so that it has to be known.
-    pub(crate) fn needs_comm(&self) -> bool {
-        !self.comms.is_empty()
-    }
-
-    /// Returns whether the name of a thread counts, as it was at the time of the sample.
-    #[inline]
-    pub(crate) fn by_comm(&self, comm: &[u8]) -> bool {
-        self.comms.is_empty() || self.comms.iter().any(|name| name == comm)
-    }
-
-    /// Returns whether the name of a thread counts, as the records up to now give it. A thread without a record of its name
-    /// has the one that the perf tool shows: `swapper` for the idle threads, `:TID` for others.
-    pub(crate) fn by_thread(&self, spaces: &AddressSpaces, tid: u32) -> bool {
-        if self.comms.is_empty() {
-            return true;
-        }
-        match spaces.thread_name(tid) {
-            Some(name) => self.by_comm(name),
-            None if tid == 0 => self.by_comm(b"swapper"),
-            None => self.by_comm(format!(":{}", tid.cast_signed()).as_bytes()),
-        }
-    }
-
-    /// Returns whether [`by_dso`](Self::by_dso) depends on the object, so that it has to be known.
-    pub(crate) fn needs_dso(&self) -> bool {
-        !self.dsos.is_empty()
-    }
-
-    /// Returns whether an object counts: by its path, by the last part of it, or by its name. Empty for an address that is
-    /// in none.
-    pub(crate) fn by_dso(&self, path: &[u8]) -> bool {
-        let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-        self.dsos.is_empty() || self.dsos.iter().any(|name| name == path || name == last)
+        let mut filter = Filter::default();
+        filter.comms = bytes(&self.comm);
+        filter.pids.clone_from(&self.pid);
+        filter.pids.sort_unstable();
+        filter.tids.clone_from(&self.tid);
+        filter.tids.sort_unstable();
+        filter.cpus = self.cpu.as_ref().map(|cpus| cpus.as_slice().to_vec());
+        filter.times = self.time.as_ref().map(|time| time.ranges(about.sample_time)).transpose()?;
+        Ok(filter)
     }
 }
 
@@ -177,6 +94,7 @@ fn bytes(names: &[OsString]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use perf_symbols::AddressSpaces;
     use proptest::prelude::*;
 
     use super::*;

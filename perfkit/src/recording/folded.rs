@@ -5,7 +5,7 @@ use std::io;
 use clap::ValueEnum;
 use perf_profile::Folded;
 
-use super::About;
+use super::{About, check_cgroups};
 
 /// The outermost frame of folded stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -25,7 +25,7 @@ pub(crate) enum Root {
 impl Root {
     /// Checks that the recording has the outermost frame.
     pub(crate) fn check(self, about: &About) -> io::Result<()> {
-        if self == Self::Cgroup { about.check_cgroups("--root cgroup") } else { Ok(()) }
+        if self == Self::Cgroup { check_cgroups(about, "--root cgroup") } else { Ok(()) }
     }
 
     /// Sets the outermost frame of the stacks that are written.

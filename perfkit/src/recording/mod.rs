@@ -4,7 +4,7 @@
 //! let (about, mut records) = options.input.open()?.in_time_order();
 //! let filter = options.filter.filter(&about)?;
 //! let finder = options.finder.finder(&about);
-//! records.show_progress(Shown::BeforeOutput);
+//! show_progress(&mut records, Shown::BeforeOutput);
 //! while let Some(record) = records.next() {
 //!     match record.decode() {
 //!         Ok(decoded) => use(&decoded),
@@ -18,8 +18,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use perf_file::{FileRecord, UserRecord};
-use perf_symbols::BuildId;
 
 mod about;
 mod event;
@@ -27,28 +25,21 @@ mod filter;
 mod finder;
 mod folded;
 mod losses;
-mod members;
 mod off_cpu;
 mod open;
-mod payloads;
 mod profile;
 mod progress;
-mod records;
 mod time;
 
-pub(crate) use about::{About, MetadataGap, Tracepoints, event_name};
+pub(crate) use about::{About, check_cgroups, event_name, lines, machine_lines, print};
 pub(crate) use event::{EventOptions, single_event};
-pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
+pub(crate) use filter::{FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
 pub(crate) use folded::Root;
 pub(crate) use losses::{are_few, losses, note_losses, reused};
-pub(crate) use members::Members;
 pub(crate) use off_cpu::OffCpuOptions;
-pub(crate) use open::Recording;
-pub(crate) use payloads::Payloads;
-pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};
-pub(crate) use progress::{Progress, Shown, Step};
-pub(crate) use records::{Damage, Records};
+pub(crate) use profile::{ProfileOptions, SourceOptions};
+pub(crate) use progress::{Progress, Shown, show_progress};
 
 /// The options that name a recording.
 #[derive(Args, Clone, Debug)]
@@ -70,14 +61,5 @@ impl InputOptions {
     /// Returns the path as it was given; `-` is standard input.
     pub(crate) fn path(&self) -> &Path {
         &self.input
-    }
-}
-
-/// Returns the path and the build id of a record that has one: in a pipe and after `perf inject -b`, they are records beside
-/// the others.
-pub(crate) fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
-    match record.user() {
-        Ok(UserRecord::HeaderBuildId(id)) => Some((id.filename, BuildId::new(id.build_id)?)),
-        _ => None,
     }
 }

@@ -1,14 +1,10 @@
-//! The time of threads off the CPU, in a profile.
+//! The options about the time of threads off the CPU.
 
 use std::io;
 
 use clap::Args;
-use perf_abi::{Attr, AttrFlags};
-use perf_decode::{Layout, Record, Sample};
-use perf_profile::{Collector, Gaps, OffCpuEvents, StackId, SwitchEvent, Wait, Waits};
-
-use super::{About, Filter, InputOptions};
-use crate::out::message::{count, note};
+use perf_profile::OffCpuEvents;
+use perf_profile::read::OffCpuError;
 
 /// The options that show waits of threads.
 #[derive(Args, Clone, Copy, Debug)]
@@ -23,50 +19,15 @@ pub(crate) struct OffCpuOptions {
     wakers: bool,
 }
 
-/// The part of a recording that is about waits.
-pub(super) struct OffCpuPlan {
-    /// By the index of the event in the file.
-    switches: Vec<Option<SwitchEvent>>,
-    wakeups: Wakeups,
-    has_wakers: bool,
-    /// Whether all switch-ins are recorded. Otherwise, they are known where another recorded thread leaves the CPU.
-    has_switch_ins: bool,
-    /// When records were lost; `None` for a pipe, which cannot be read twice.
-    gaps: Option<Gaps>,
-    /// When the recording ended, in ns; 0 if it is unknown.
-    end: u64,
-}
-
-/// The wakeups that a recording has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Wakeups {
-    None,
-    /// Those by recorded threads, or more.
-    Some,
-    All,
-}
-
-/// The waits of a recording.
-pub(super) struct OffCpu {
-    waits: Waits<Option<StackId>>,
-    events: OffCpuEvents,
-    switches: Vec<Option<SwitchEvent>>,
-    wakeups: Wakeups,
-    has_wakers: bool,
-    has_switch_ins: bool,
-    /// Waits that ended.
-    ended: u64,
-    /// Whether records were lost.
-    has_lost: bool,
-    /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each is known too late.
-    knows_gaps: bool,
-    end: u64,
-}
-
 impl OffCpuOptions {
     /// Returns the event of a view that has one, if the user chooses no other.
     pub(crate) fn event(self) -> Option<&'static str> {
         self.off_cpu.then_some(OffCpuEvents::BLOCKED)
+    }
+
+    /// Returns whether the profile has the stacks of wakers.
+    pub(super) fn has_wakers(self) -> bool {
+        self.wakers
     }
 
     /// Returns whether waits are shown.
@@ -74,221 +35,12 @@ impl OffCpuOptions {
         self.off_cpu
     }
 
-    /// Finds what a recording has about waits; `None` if they are not to be computed: without the option, and if the
-    /// recorder did it, as the perf tool does by BPF.
-    ///
-    /// # Errors
-    ///
-    /// The recording has no switches or no wakers.
-    pub(super) fn plan(self, input: &InputOptions, about: &About) -> io::Result<Option<OffCpuPlan>> {
-        let is_computed = || about.events().any(|(name, _)| name == OffCpuEvents::BLOCKED);
-        if !self.off_cpu || (!self.wakers && is_computed()) {
-            return Ok(None);
+    /// Returns an error with the name of the option that it is about.
+    pub(super) fn error(error: io::Error) -> io::Error {
+        match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(OffCpuError::NoWakers) => io::Error::other(format!("--wakers: {error}")),
+            Some(_) => io::Error::other(format!("--off-cpu: {error}")),
+            None => error,
         }
-        let tracepoints = about.tracepoints();
-        let mut switches: Vec<_> =
-            about.events().map(|(_, attr)| SwitchEvent::new(attr, tracepoints.find(attr))).collect();
-        let has_switch_records =
-            about.events().any(|(_, attr)| attr.flags.contains(AttrFlags::CONTEXT_SWITCH));
-        if !has_switch_records && !switches.iter().flatten().any(SwitchEvent::has_switch_in) {
-            return Err(io::Error::other(
-                "--off-cpu: the recording has no switches of threads; make it by `perfkit record --off-cpu`",
-            ));
-        }
-        if self.wakers && !switches.iter().flatten().any(SwitchEvent::has_wakers) {
-            return Err(io::Error::other(
-                "--wakers: the recording has no wakers; make it by `perfkit record --off-cpu --wakers`",
-            ));
-        }
-        // One event of each kind: a switch is a sample of all of them.
-        let mut known: Vec<SwitchEvent> = Vec::new();
-        for switch in &mut switches {
-            *switch = switch.filter(|event| !known.iter().any(|known| known.is_same_kind(event)));
-            known.extend(*switch);
-        }
-        let look = Look::read(input, &switches)?;
-        // Events of tasks have the flag. The perf tool sets it for CPUs, too.
-        let is_of_cpus = |attr: &Attr| !attr.flags.contains(AttrFlags::INHERIT) || look.is_of_cpus;
-        let wakeups = switches.iter().zip(about.events()).filter_map(|(switch, (_, attr))| {
-            let is_wakeup = switch.as_ref().is_some_and(SwitchEvent::is_wakeup);
-            is_wakeup.then(|| if is_of_cpus(attr) { Wakeups::All } else { Wakeups::Some })
-        });
-        let wakeups = wakeups.max().unwrap_or(Wakeups::None);
-        let has_switch_ins = has_switch_records || look.is_of_cpus;
-        let end = about.sample_time.map_or(0, |time| time.last);
-        let has_wakers = self.wakers;
-        Ok(Some(OffCpuPlan { switches, wakeups, has_wakers, has_switch_ins, gaps: look.gaps, end }))
-    }
-}
-
-impl OffCpuPlan {
-    /// Returns the names of the events of waits.
-    pub(super) fn names(&self) -> [&'static str; 2] {
-        OffCpuEvents::names(self.wakeups == Wakeups::All)
-    }
-
-    /// Adds the events to a profile.
-    pub(super) fn start(self, collector: &mut Collector) -> OffCpu {
-        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end } = self;
-        let events = collector.off_cpu_events(wakeups == Wakeups::All);
-        let knows_gaps = gaps.is_some();
-        let waits = Waits::with_gaps(gaps.unwrap_or_default());
-        let (ended, has_lost) = (0, false);
-        OffCpu {
-            waits,
-            events,
-            switches,
-            wakeups,
-            has_wakers,
-            has_switch_ins,
-            ended,
-            has_lost,
-            knows_gaps,
-            end,
-        }
-    }
-}
-
-/// Facts that are known only when the whole recording was read.
-#[derive(Default)]
-struct Look {
-    gaps: Option<Gaps>,
-    /// Whether switches are those of CPUs, not of tasks.
-    is_of_cpus: bool,
-}
-
-impl Look {
-    /// Reads a recording. Nothing is known of a pipe, which cannot be read twice.
-    fn read(input: &InputOptions, switches: &[Option<SwitchEvent>]) -> io::Result<Self> {
-        let path = input.path();
-        if !(path.is_file() || path.is_dir()) {
-            return Ok(Self::default());
-        }
-        let (_, mut records) = input.open()?.in_file_order();
-        let (mut gaps, mut is_of_cpus) = (Gaps::new(), false);
-        while let Some(record) = records.next() {
-            // Damage is reported by the pass that reads the samples.
-            if record.kernel().is_none() {
-                continue;
-            }
-            let Ok(decoded) = record.decode() else { continue };
-            let event = || record.event().ok().and_then(|(index, _)| switches.get(index).copied().flatten());
-            match &decoded {
-                Record::LostSamples(_) if event().is_some_and(|event| event.is_wakeup()) => continue,
-                // Of an idle CPU, which is no task.
-                Record::Sample(sample) if !is_of_cpus && sample.tid() == Some(0) => {
-                    is_of_cpus = event().is_some();
-                }
-                Record::SwitchCpuWide(_) => is_of_cpus = true,
-                _ => {}
-            }
-            gaps.note(&decoded);
-        }
-        Ok(Self { gaps: Some(gaps), is_of_cpus })
-    }
-}
-
-impl OffCpu {
-    /// Applies a record of an event of the file, after the collector had it.
-    pub(super) fn update<L: Layout>(
-        &mut self,
-        event: impl FnOnce() -> Option<usize>,
-        record: &Record<'_, L>,
-        collector: &mut Collector,
-        filter: &Filter,
-    ) {
-        self.has_lost |= matches!(record, Record::Lost(_) | Record::LostSamples(_));
-        // A wait whose wakeup is lost has none, and its end is known.
-        if let Record::LostSamples(_) = record
-            && event().is_some_and(|index| self.event(index).is_some_and(|event| event.is_wakeup()))
-        {
-            return;
-        }
-        if let Some(wait) = self.waits.update(record) {
-            self.add(&wait, collector, filter);
-        }
-    }
-
-    /// Takes a sample of an event of the file that is a switch or a wakeup. Returns whether it is.
-    pub(super) fn take<L: Layout>(
-        &mut self,
-        index: usize,
-        sample: &Sample<'_, L>,
-        collector: &mut Collector,
-        filter: &Filter,
-    ) -> bool {
-        let Some(event) = self.event(index) else { return false };
-        // Filters choose waiters, not wakers.
-        let is_wanted = if event.is_switch() {
-            filter.by_object(collector.spaces(), sample)
-        } else {
-            self.has_wakers && event.has_wakers()
-        };
-        let stack = || if is_wanted { collector.stack(sample) } else { None };
-        if let Some(wait) = self.waits.add(&event, sample, stack) {
-            self.add(&wait, collector, filter);
-        }
-        true
-    }
-
-    fn event(&self, index: usize) -> Option<SwitchEvent> {
-        self.switches.get(index).copied().flatten()
-    }
-
-    /// Adds the waits that have not ended. Returns for each event of the file whether its samples were taken.
-    ///
-    /// # Errors
-    ///
-    /// The recording has where threads leave a CPU, and not where they run again.
-    pub(super) fn finish(mut self, collector: &mut Collector, filter: &Filter) -> io::Result<Vec<bool>> {
-        let waits = std::mem::take(&mut self.waits);
-        if !self.has_switch_ins && waits.broken() > 0 && !self.has_lost {
-            let what = "where threads run again is known only where another recorded thread leaves the CPU";
-            let remedy = "record with -a or --switch-events, or by `perfkit record --off-cpu`";
-            if self.ended == 0 {
-                return Err(io::Error::other(format!(
-                    "--off-cpu: no wait has a known end: {what}; {remedy}"
-                )));
-            }
-            note(format_args!("{what}; {remedy}"));
-        }
-        let reason = match self.wakeups {
-            Wakeups::None => Some("the recording has no wakeups"),
-            Wakeups::Some => Some("the recording may not have all wakeups"),
-            Wakeups::All => None,
-        };
-        if let Some(reason) = reason {
-            note(format_args!(
-                "offcpu-time includes waits for a CPU after a wakeup, because {reason}; preempted-time has the others"
-            ));
-        }
-        collector.add_broken_waits(waits.broken());
-        if self.has_lost && !self.knows_gaps {
-            note(
-                "waits may be too long, because records were lost: a file, not a pipe, has the times of losses",
-            );
-        }
-        let mut unfinished = 0;
-        for wait in waits.finish(self.end) {
-            unfinished += u64::from(self.add(&wait, collector, filter));
-        }
-        if unfinished > 0 {
-            let had = count(unfinished, "wait");
-            note(format_args!("{had} had not ended with the recording: counted up to its end"));
-        }
-        Ok(self.switches.iter().map(Option::is_some).collect())
-    }
-
-    /// Adds a wait if it is wanted. Returns whether it is.
-    fn add(&mut self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
-        self.ended += u64::from(wait.is_finished);
-        let is_wanted = filter.by_time(wait.start)
-            && filter.by_ids(Some(wait.pid), Some(wait.tid), wait.cpu)
-            && filter.by_thread(collector.spaces(), wait.tid)
-            && (wait.waiter.is_some() || !filter.needs_dso());
-        if is_wanted {
-            collector.add_wait(self.events, wait, self.has_wakers);
-        }
-        is_wanted
     }
 }

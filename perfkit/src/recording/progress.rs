@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use perf_profile::read::{Progress as Reading, Records};
 
 /// A command that ends before shows nothing.
 const DELAY: Duration = Duration::from_secs(1);
@@ -16,7 +17,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// When a command writes its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// After all steps, as a table. Call [`Records::clear_progress`](super::Records::clear_progress) before it.
+    /// After all steps, as a table. Call [`Records::end_progress`] before it.
     BeforeOutput,
     /// While it reads, a line a record. A bar among the lines, or over the screen of a pager that reads them, would
     /// disturb, so that it is shown only if the output is a file.
@@ -27,6 +28,27 @@ impl Shown {
     fn is_now(self) -> bool {
         stderr().is_terminal() && (self == Self::BeforeOutput || is_file())
     }
+}
+
+/// Shows on a terminal how much of a recording was read, after a second.
+pub(crate) fn show_progress(records: &mut Records, shown: Shown) {
+    if let Some(report) = reading(shown, records.name(), records.byte_len()) {
+        records.on_progress(report);
+    }
+}
+
+/// Returns what shows how far the reading of a recording is, if it is to be shown.
+pub(super) fn reading(shown: Shown, name: &str, len: Option<u64>) -> Option<impl FnMut(Reading) + 'static> {
+    enum Sign {
+        Bar(Progress),
+        Step(#[expect(dead_code, reason = "shown until it is dropped")] Step),
+    }
+    let mut sign = Sign::Bar(Progress::new(shown, format!("reading {name}"), len)?);
+    Some(move |reading| match (reading, &mut sign) {
+        (Reading::Read(bytes), Sign::Bar(bar)) => bar.set(bytes),
+        (Reading::Naming, _) => sign = Sign::Step(Step::new(shown, "naming functions")),
+        _ => {}
+    })
 }
 
 /// A bar on the terminal, from the second second on. Dropping removes it.

@@ -13,21 +13,9 @@ const DIGITS: usize = 9;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TimeSpec {
     /// In ns.
-    Times(TimeRanges),
+    Times(Vec<RangeInclusive<u64>>),
     /// Parts of the recording, between 0 and 1.
     Parts(Vec<(f64, f64)>),
-}
-
-/// Times in ns, ends included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TimeRanges(Vec<RangeInclusive<u64>>);
-
-impl TimeRanges {
-    /// Returns whether a time is in one of the ranges.
-    #[inline]
-    pub(super) fn contains(&self, time: u64) -> bool {
-        self.0.iter().any(|range| range.contains(&time))
-    }
 }
 
 impl FromStr for TimeSpec {
@@ -46,18 +34,18 @@ impl FromStr for TimeSpec {
         if is_parts {
             Ok(Self::Parts(words.map(part).collect::<Option<_>>().ok_or_else(expected)?))
         } else {
-            Ok(Self::Times(TimeRanges(words.map(range).collect::<Option<_>>().ok_or_else(expected)?)))
+            Ok(Self::Times(words.map(range).collect::<Option<_>>().ok_or_else(expected)?))
         }
     }
 }
 
 impl TimeSpec {
     /// Returns the times. `samples` has the first and the last time of the recording, of which parts are taken.
-    pub(super) fn ranges(&self, samples: Option<SampleTime>) -> io::Result<TimeRanges> {
+    pub(super) fn ranges(&self, samples: Option<SampleTime>) -> io::Result<Vec<RangeInclusive<u64>>> {
         match (self, samples) {
             (Self::Times(ranges), _) => Ok(ranges.clone()),
             (Self::Parts(parts), Some(samples)) => {
-                Ok(TimeRanges(parts.iter().map(|part| of_part(*part, samples)).collect()))
+                Ok(parts.iter().map(|part| of_part(*part, samples)).collect())
             }
             (Self::Parts(_), None) => Err(io::Error::other(
                 "--time: the times of the first and the last sample are not in this recording, which was \
@@ -135,8 +123,12 @@ mod tests {
         text.parse().ok()
     }
 
+    fn is_in(ranges: &[RangeInclusive<u64>], time: u64) -> bool {
+        ranges.iter().any(|range| range.contains(&time))
+    }
+
     fn ranges(text: &str, first: u64, last: u64) -> Vec<RangeInclusive<u64>> {
-        parse(text).unwrap().ranges(Some(SampleTime { first, last })).unwrap().0
+        parse(text).unwrap().ranges(Some(SampleTime { first, last })).unwrap()
     }
 
     #[test]
@@ -211,7 +203,7 @@ mod tests {
                 prop_assert_eq!(spec, None);
             } else {
                 let is_inside = (!has_start || time >= cut(start)) && (!has_stop || time <= cut(stop));
-                prop_assert_eq!(spec.unwrap().ranges(None).unwrap().contains(time), is_inside);
+                prop_assert_eq!(is_in(&spec.unwrap().ranges(None).unwrap(), time), is_inside);
             }
         }
 
@@ -230,7 +222,7 @@ mod tests {
             let step = 100.0 / f64::from(count);
             let part = |number: u32| format!("{}%-{}%", step * f64::from(number), if number + 1 == count { 100.0 } else { step * f64::from(number + 1) });
             let times = (0..count).filter(|number| {
-                parse(&part(*number)).unwrap().ranges(Some(SampleTime { first, last })).unwrap().contains(time.min(last))
+                parse(&part(*number)).unwrap().ranges(Some(SampleTime { first, last })).unwrap().iter().any(|range| range.contains(&time.min(last)))
             });
             prop_assert_eq!(times.count(), 1);
         }

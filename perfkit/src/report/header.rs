@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use perf_profile::{Event, Losses, Profile, Unit};
 
 use crate::out::message::{count, number, shown};
-use crate::recording::{About, losses};
+use crate::recording::{About, lines, losses};
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.
 pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
-    for line in about.lines() {
+    for line in lines(about) {
         writeln!(out, "# {line}")?;
     }
     for (id, event) in profile.event_ids() {

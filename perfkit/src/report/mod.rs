@@ -110,12 +110,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let columns = sort::columns(&options.sort);
     let direction = options.call_graph.direction();
-    let (read, sums) = match direction {
+    let read = match direction {
         None => options.profile.table(&columns)?,
-        Some(_) => (options.profile.profile(ProfileBuilder::new())?, None),
+        Some(_) => options.profile.profile(ProfileBuilder::new())?,
     };
     let mut out = BufWriter::new(out);
-    let (profile, about) = (&read.profile, &read.about);
+    let (profile, about, sums) = (&read.profile, &read.metadata, &read.table);
     sort::check(&options.sort, about)?;
     let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| profile.sample_count(id) > 0).collect();
     // Rows are sorted by the first event: the one that the user asks for.
@@ -125,13 +125,13 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         .iter()
         .map(|&(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id))))
         .collect();
-    let has_callers = match &sums {
+    let has_callers = match sums {
         Some(sums) => sums.has_callers(),
         None => profile.stacks().any(|(_, caller)| caller.is_some()),
     };
     let has_total = !options.no_children && has_callers;
     let order = if has_total { Order::ByTotal } else { Order::BySelf };
-    let table = || match &sums {
+    let table = || match sums {
         Some(sums) => sums.table(profile),
         None => Table::new(profile, &columns),
     };

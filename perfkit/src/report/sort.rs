@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use perf_profile::{Column, Entry, ShortPaths, UNKNOWN};
 
 use crate::out::message::{file_name, shown};
-use crate::recording::About;
+use crate::recording::{About, check_cgroups};
 
 /// A column, under the name that the perf tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -122,7 +122,7 @@ impl<'p> FileNames<'p> {
 
 /// Checks that a recording has the columns of keys.
 pub(crate) fn check(keys: &[SortKey], about: &About) -> io::Result<()> {
-    if keys.contains(&SortKey::Cgroup) { about.check_cgroups("-s cgroup") } else { Ok(()) }
+    if keys.contains(&SortKey::Cgroup) { check_cgroups(about, "-s cgroup") } else { Ok(()) }
 }
 
 /// Returns the columns of keys.

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use clap::Args;
 use perf_abi::{Attr, SampleType};
 use perf_decode::{Layout, LostCounts, Record, Sample};
+use perf_profile::read::{Members, Tracepoints, build_id, resolver};
 use perf_profile::{Resolver, UNKNOWN};
 use perf_symbols::{Stack, StackEnd, UserSource};
 use perf_tracepoint::{Format, PrintFormat};
@@ -15,10 +16,7 @@ use perf_tracepoint::{Format, PrintFormat};
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::payload_names::PayloadNames;
-use crate::recording::{
-    FilterOptions, FinderOptions, InputOptions, Members, Shown, Tracepoints, are_few, build_id, resolver,
-    reused,
-};
+use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, are_few, reused, show_progress};
 
 mod fields;
 mod frames;
@@ -92,7 +90,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         losses: Losses::default(),
     };
     let mut members = Members::new(&about);
-    records.show_progress(Shown::BesideOutput);
+    show_progress(&mut records, Shown::BesideOutput);
     while let Some(record) = records.next() {
         if record.kernel().is_none() {
             if let Some((path, id)) = build_id(&record) {

@@ -2,11 +2,12 @@
 
 use perf_abi::{Attr, EventType};
 use perf_decode::Sample;
-use perf_profile::Thread;
+
+use crate::profile::Thread;
 
 /// The payload of each sample of a tracepoint.
 #[derive(Debug, Default)]
-pub(crate) struct Payloads {
+pub struct Payloads {
     /// By time once they are sorted.
     entries: Vec<Entry>,
     bytes: Vec<u8>,
@@ -42,7 +43,7 @@ impl Payloads {
     }
 
     /// Takes the payload of a sample: if several samples of a thread have the same time, each payload once.
-    pub(crate) fn take(&mut self, attr: &Attr, thread: Thread, time: u64) -> Option<&[u8]> {
+    pub fn take(&mut self, attr: &Attr, thread: Thread, time: u64) -> Option<&[u8]> {
         let first = self.entries.partition_point(|entry| entry.time < time);
         let same_time = self.entries.iter_mut().skip(first).take_while(|entry| entry.time == time);
         let is_it =
@@ -55,9 +56,8 @@ impl Payloads {
 
 #[cfg(test)]
 mod tests {
-    use perf_profile::{Locations, ProfileBuilder};
-
     use super::*;
+    use crate::{Locations, ProfileBuilder};
 
     #[test]
     fn each_payload_is_taken_once_by_a_sample_of_its_thread_and_tracepoint() {

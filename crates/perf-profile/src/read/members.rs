@@ -2,33 +2,34 @@
 
 use perf_abi::{Attr, SampleType};
 use perf_decode::{Layout, Record, Sample};
-use perf_profile::{LeaderSampling, MemberCount};
 
-use super::About;
+use super::Metadata;
+use crate::collect::{LeaderSampling, MemberCount};
 
 /// The events of groups of which only the leader samples (`{a,b}:S`): its samples have the counts of all of them.
 #[derive(Debug)]
-pub(crate) struct Members<'a> {
-    about: &'a About,
+pub struct Members<'a> {
+    about: &'a Metadata,
     counts: LeaderSampling,
     /// Counts of ids that no event of the recording has.
     unknown: u64,
 }
 
 impl<'a> Members<'a> {
-    pub(crate) fn new(about: &'a About) -> Self {
+    /// Makes one that has seen no record.
+    pub fn new(about: &'a Metadata) -> Self {
         Self { about, counts: LeaderSampling::new(), unknown: 0 }
     }
 
     /// Applies a record: all of them, in the order of time.
-    pub(crate) fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+    pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         self.counts.update(record);
     }
 
     /// Returns the index of each event in the file and what it counted since the last sample; `None` if the sample is one of
     /// the event that wrote it, with its period. Call it for all samples, also for those that a filter leaves out.
     #[inline]
-    pub(crate) fn of<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<Vec<(usize, u64)>> {
+    pub fn of<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<Vec<(usize, u64)>> {
         if !attr.sample_type.contains(SampleType::READ) {
             return None;
         }
@@ -41,7 +42,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the damage that it found.
-    pub(crate) fn damage(&self) -> Option<String> {
+    pub fn damage(&self) -> Option<String> {
         let unknown = self.unknown;
         (unknown > 0).then(|| format!("{unknown} counts of events that the recording does not have"))
     }

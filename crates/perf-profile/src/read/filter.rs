@@ -1,0 +1,115 @@
+//! The samples that count.
+
+use std::ops::RangeInclusive;
+
+use perf_decode::{Layout, Sample};
+use perf_symbols::{AddressSpaces, Location};
+
+/// Chooses samples. The default chooses all. A sample counts if all methods say so; ask the cheap ones first.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Filter {
+    /// Names of threads; all if it is empty, as below.
+    pub comms: Vec<Vec<u8>>,
+    /// Objects, by their path, its last part, or a name such as `[kernel.kallsyms]`.
+    pub dsos: Vec<Vec<u8>>,
+    /// Processes, sorted.
+    pub pids: Vec<u32>,
+    /// Threads, sorted.
+    pub tids: Vec<u32>,
+    /// CPUs, sorted; all if it is `None`.
+    pub cpus: Option<Vec<u32>>,
+    /// Times in ns of the recording's clock, ends included; all if it is `None`.
+    pub times: Option<Vec<RangeInclusive<u64>>>,
+}
+
+impl Filter {
+    /// Returns whether everything counts.
+    pub fn is_empty(&self) -> bool {
+        let has_tasks = !(self.pids.is_empty() && self.tids.is_empty() && self.cpus.is_none());
+        !has_tasks && !self.needs_time() && !self.needs_comm() && !self.needs_dso()
+    }
+
+    /// Returns whether [`by_time`](Self::by_time) depends on the time.
+    pub fn needs_time(&self) -> bool {
+        self.times.is_some()
+    }
+
+    /// Returns whether a time counts, in ns. As in the perf tool, the time 0 does in any case: it is that of records
+    /// without one.
+    #[inline]
+    pub fn by_time(&self, time: u64) -> bool {
+        self.times.as_ref().is_none_or(|times| time == 0 || times.iter().any(|range| range.contains(&time)))
+    }
+
+    /// Returns whether a process, thread and CPU count, each of which may be missing in the sample.
+    #[inline]
+    pub fn by_ids(&self, pid: Option<u32>, tid: Option<u32>, cpu: Option<u32>) -> bool {
+        let has = |list: &[u32], id: Option<u32>| {
+            list.is_empty() || id.is_some_and(|id| list.binary_search(&id).is_ok())
+        };
+        has(&self.pids, pid)
+            && has(&self.tids, tid)
+            && self.cpus.as_ref().is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.binary_search(&cpu).is_ok()))
+    }
+
+    /// Returns whether [`by_comm`](Self::by_comm) depends on the name, so that it has to be known.
+    pub fn needs_comm(&self) -> bool {
+        !self.comms.is_empty()
+    }
+
+    /// Returns whether the name of a thread counts, as it was at the time of the sample.
+    #[inline]
+    pub fn by_comm(&self, comm: &[u8]) -> bool {
+        self.comms.is_empty() || self.comms.iter().any(|name| name == comm)
+    }
+
+    /// Returns whether the name of a thread counts, as the records up to now give it. A thread without a record of its name
+    /// has the one that the perf tool shows: `swapper` for the idle threads, `:TID` for others.
+    pub fn by_thread(&self, spaces: &AddressSpaces, tid: u32) -> bool {
+        if self.comms.is_empty() {
+            return true;
+        }
+        match spaces.thread_name(tid) {
+            Some(name) => self.by_comm(name),
+            None if tid == 0 => self.by_comm(b"swapper"),
+            None => self.by_comm(format!(":{}", tid.cast_signed()).as_bytes()),
+        }
+    }
+
+    /// Returns whether [`by_dso`](Self::by_dso) depends on the object, so that it has to be known.
+    pub fn needs_dso(&self) -> bool {
+        !self.dsos.is_empty()
+    }
+
+    /// Returns whether an object counts: by its path, by the last part of it, or by its name. Empty for an address that is
+    /// in none.
+    pub fn by_dso(&self, path: &[u8]) -> bool {
+        let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+        self.dsos.is_empty() || self.dsos.iter().any(|name| name == path || name == last)
+    }
+}
+
+impl Filter {
+    /// Returns whether a sample counts, in the address spaces at its time.
+    pub fn matches(&self, spaces: &AddressSpaces, sample: &Sample<'_, impl Layout>) -> bool {
+        let (pid, tid) = (sample.pid(), sample.tid());
+        if !(self.by_time(sample.time().unwrap_or(0)) && self.by_ids(pid, tid, sample.cpu())) {
+            return false;
+        }
+        if self.needs_comm() && !tid.is_some_and(|tid| self.by_thread(spaces, tid)) {
+            return false;
+        }
+        self.by_object(spaces, sample)
+    }
+
+    /// Returns whether a sample counts by the object of its address.
+    pub(super) fn by_object(&self, spaces: &AddressSpaces, sample: &Sample<'_, impl Layout>) -> bool {
+        if !self.needs_dso() {
+            return true;
+        }
+        let pid = sample.pid();
+        let location = spaces.find(pid.unwrap_or(0), sample.misc().cpu_mode(), sample.ip().unwrap_or(0));
+        self.by_dso(location.map_or(b"", Location::path))
+    }
+}

@@ -1,0 +1,39 @@
+//! From a `perf.data` file to a profile.
+//!
+//! ```no_run
+//! use perf_profile::Folded;
+//! use perf_profile::read::ProfileReader;
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let read = ProfileReader::open("perf.data")?.read()?;
+//!     for (event, _) in read.profile.event_ids() {
+//!         Folded::new(event).write(&read.profile, &mut std::io::stdout())?;
+//!     }
+//!     read.finish()
+//! }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | make a profile, a table or the waits of a recording | [`ProfileReader`] |
+//! | know its machine, events and build ids | [`Recording::metadata`] |
+//! | use each record by itself, in the order of time | [`Recording::in_time_order`], [`resolver`], [`Members`] |
+//! | leave out samples by their task, CPU, time or object | [`Filter`] |
+
+mod filter;
+mod members;
+mod metadata;
+mod off_cpu;
+mod payloads;
+mod profile;
+mod recording;
+mod records;
+
+pub use filter::Filter;
+pub use members::Members;
+pub use metadata::{Metadata, MetadataGap, RecordedEvent, Tracepoints};
+pub use off_cpu::OffCpuError;
+pub use payloads::Payloads;
+pub use profile::{ProfileReader, ReadProfile, resolver};
+pub use recording::Recording;
+pub use records::{Damage, Progress, Records, build_id};

@@ -1,0 +1,303 @@
+//! The time of threads off the CPU, in a profile.
+
+use std::error::Error;
+use std::{fmt, io};
+
+use perf_abi::{Attr, AttrFlags};
+use perf_decode::{Layout, Record, Sample};
+
+use super::{Filter, Recording};
+use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits};
+use crate::profile::StackId;
+
+/// The reason why the waits of threads are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OffCpuError {
+    /// The recording has no switches.
+    NoSwitches,
+    /// The recording has no stacks of wakers.
+    NoWakers,
+    /// The recording has where threads leave a CPU, and not where they run again.
+    NoEnds,
+}
+
+/// What is said of waits without an end.
+const FEW_ENDS: &str = "where threads run again is known only where another recorded thread leaves the CPU; record with -a or \
+     --switch-events, or by `perfkit record --off-cpu`";
+
+impl fmt::Display for OffCpuError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSwitches => {
+                f.write_str("the recording has no switches of threads; make it by `perfkit record --off-cpu`")
+            }
+            Self::NoWakers => {
+                f.write_str("the recording has no wakers; make it by `perfkit record --off-cpu --wakers`")
+            }
+            Self::NoEnds => write!(f, "no wait has a known end: {FEW_ENDS}"),
+        }
+    }
+}
+
+impl Error for OffCpuError {}
+
+impl From<OffCpuError> for io::Error {
+    fn from(error: OffCpuError) -> Self {
+        Self::other(error)
+    }
+}
+
+/// The part of a recording that is about waits.
+pub(super) struct OffCpuPlan {
+    /// By the index of the event in the file.
+    switches: Vec<Option<SwitchEvent>>,
+    wakeups: Wakeups,
+    has_wakers: bool,
+    /// Whether all switch-ins are recorded. Otherwise, they are known where another recorded thread leaves the CPU.
+    has_switch_ins: bool,
+    /// When records were lost; `None` for a pipe, which cannot be read twice.
+    gaps: Option<Gaps>,
+    /// When the recording ended, in ns; 0 if it is unknown.
+    end: u64,
+}
+
+/// The wakeups that a recording has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wakeups {
+    None,
+    /// Those by recorded threads, or more.
+    Some,
+    All,
+}
+
+/// The waits of a recording.
+pub(super) struct OffCpu {
+    waits: Waits<Option<StackId>>,
+    events: OffCpuEvents,
+    switches: Vec<Option<SwitchEvent>>,
+    wakeups: Wakeups,
+    has_wakers: bool,
+    has_switch_ins: bool,
+    /// Waits that ended.
+    ended: u64,
+    /// Whether records were lost.
+    has_lost: bool,
+    /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each is known too late.
+    knows_gaps: bool,
+    end: u64,
+}
+
+impl OffCpuPlan {
+    /// Finds what a recording has about waits; `None` if they are not to be computed, because the recorder did it, as the perf
+    /// tool does by BPF.
+    ///
+    /// # Errors
+    ///
+    /// The recording has no switches or no wakers, as [`OffCpuError`], or cannot be read again.
+    pub(super) fn new(recording: &Recording, has_wakers: bool) -> io::Result<Option<Self>> {
+        let about = recording.metadata();
+        if !has_wakers && about.events().any(|(name, _)| name == OffCpuEvents::BLOCKED) {
+            return Ok(None);
+        }
+        let tracepoints = about.tracepoints();
+        let mut switches: Vec<_> =
+            about.events().map(|(_, attr)| SwitchEvent::new(attr, tracepoints.find(attr))).collect();
+        let has_switch_records =
+            about.events().any(|(_, attr)| attr.flags.contains(AttrFlags::CONTEXT_SWITCH));
+        if !has_switch_records && !switches.iter().flatten().any(SwitchEvent::has_switch_in) {
+            return Err(OffCpuError::NoSwitches.into());
+        }
+        if has_wakers && !switches.iter().flatten().any(SwitchEvent::has_wakers) {
+            return Err(OffCpuError::NoWakers.into());
+        }
+        // One event of each kind: a switch is a sample of all of them.
+        let mut known: Vec<SwitchEvent> = Vec::new();
+        for switch in &mut switches {
+            *switch = switch.filter(|event| !known.iter().any(|known| known.is_same_kind(event)));
+            known.extend(*switch);
+        }
+        let look = Look::read(recording, &switches)?;
+        // Events of tasks have the flag. The perf tool sets it for CPUs, too.
+        let is_of_cpus = |attr: &Attr| !attr.flags.contains(AttrFlags::INHERIT) || look.is_of_cpus;
+        let wakeups = switches.iter().zip(about.events()).filter_map(|(switch, (_, attr))| {
+            let is_wakeup = switch.as_ref().is_some_and(SwitchEvent::is_wakeup);
+            is_wakeup.then(|| if is_of_cpus(attr) { Wakeups::All } else { Wakeups::Some })
+        });
+        let wakeups = wakeups.max().unwrap_or(Wakeups::None);
+        let has_switch_ins = has_switch_records || look.is_of_cpus;
+        let end = about.sample_time.map_or(0, |time| time.last);
+        Ok(Some(OffCpuPlan { switches, wakeups, has_wakers, has_switch_ins, gaps: look.gaps, end }))
+    }
+}
+
+impl OffCpuPlan {
+    /// Returns the names of the events of waits.
+    pub(super) fn names(&self) -> [&'static str; 2] {
+        OffCpuEvents::names(self.wakeups == Wakeups::All)
+    }
+
+    /// Adds the events to a profile.
+    pub(super) fn start(self, collector: &mut Collector) -> OffCpu {
+        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end } = self;
+        let events = collector.off_cpu_events(wakeups == Wakeups::All);
+        let knows_gaps = gaps.is_some();
+        let waits = Waits::with_gaps(gaps.unwrap_or_default());
+        let (ended, has_lost) = (0, false);
+        OffCpu {
+            waits,
+            events,
+            switches,
+            wakeups,
+            has_wakers,
+            has_switch_ins,
+            ended,
+            has_lost,
+            knows_gaps,
+            end,
+        }
+    }
+}
+
+/// Facts that are known only when the whole recording was read.
+#[derive(Default)]
+struct Look {
+    gaps: Option<Gaps>,
+    /// Whether switches are those of CPUs, not of tasks.
+    is_of_cpus: bool,
+}
+
+impl Look {
+    /// Reads a recording. Nothing is known of a pipe, which cannot be read twice.
+    fn read(recording: &Recording, switches: &[Option<SwitchEvent>]) -> io::Result<Self> {
+        let Some(mut records) = recording.again()? else { return Ok(Self::default()) };
+        let (mut gaps, mut is_of_cpus) = (Gaps::new(), false);
+        while let Some(record) = records.next() {
+            // Damage is reported by the pass that reads the samples.
+            if record.kernel().is_none() {
+                continue;
+            }
+            let Ok(decoded) = record.decode() else { continue };
+            let event = || record.event().ok().and_then(|(index, _)| switches.get(index).copied().flatten());
+            match &decoded {
+                Record::LostSamples(_) if event().is_some_and(|event| event.is_wakeup()) => continue,
+                // Of an idle CPU, which is no task.
+                Record::Sample(sample) if !is_of_cpus && sample.tid() == Some(0) => {
+                    is_of_cpus = event().is_some();
+                }
+                Record::SwitchCpuWide(_) => is_of_cpus = true,
+                _ => {}
+            }
+            gaps.note(&decoded);
+        }
+        Ok(Self { gaps: Some(gaps), is_of_cpus })
+    }
+}
+
+impl OffCpu {
+    /// Applies a record of an event of the file, after the collector had it.
+    pub(super) fn update<L: Layout>(
+        &mut self,
+        event: impl FnOnce() -> Option<usize>,
+        record: &Record<'_, L>,
+        collector: &mut Collector,
+        filter: &Filter,
+    ) {
+        self.has_lost |= matches!(record, Record::Lost(_) | Record::LostSamples(_));
+        // A wait whose wakeup is lost has none, and its end is known.
+        if let Record::LostSamples(_) = record
+            && event().is_some_and(|index| self.event(index).is_some_and(|event| event.is_wakeup()))
+        {
+            return;
+        }
+        if let Some(wait) = self.waits.update(record) {
+            self.add(&wait, collector, filter);
+        }
+    }
+
+    /// Takes a sample of an event of the file that is a switch or a wakeup. Returns whether it is.
+    pub(super) fn take<L: Layout>(
+        &mut self,
+        index: usize,
+        sample: &Sample<'_, L>,
+        collector: &mut Collector,
+        filter: &Filter,
+    ) -> bool {
+        let Some(event) = self.event(index) else { return false };
+        // Filters choose waiters, not wakers.
+        let is_wanted = if event.is_switch() {
+            filter.by_object(collector.spaces(), sample)
+        } else {
+            self.has_wakers && event.has_wakers()
+        };
+        let stack = || if is_wanted { collector.stack(sample) } else { None };
+        if let Some(wait) = self.waits.add(&event, sample, stack) {
+            self.add(&wait, collector, filter);
+        }
+        true
+    }
+
+    fn event(&self, index: usize) -> Option<SwitchEvent> {
+        self.switches.get(index).copied().flatten()
+    }
+
+    /// Adds the waits that have not ended, and notes about what is not known. Returns for each event of the file whether its
+    /// samples were taken.
+    ///
+    /// # Errors
+    ///
+    /// [`OffCpuError::NoEnds`]: the recording has where threads leave a CPU, and not where they run again.
+    pub(super) fn finish(
+        mut self,
+        collector: &mut Collector,
+        filter: &Filter,
+        notes: &mut Vec<String>,
+    ) -> io::Result<Vec<bool>> {
+        let waits = std::mem::take(&mut self.waits);
+        if !self.has_switch_ins && waits.broken() > 0 && !self.has_lost {
+            if self.ended == 0 {
+                return Err(OffCpuError::NoEnds.into());
+            }
+            notes.push(FEW_ENDS.to_owned());
+        }
+        let reason = match self.wakeups {
+            Wakeups::None => Some("the recording has no wakeups"),
+            Wakeups::Some => Some("the recording may not have all wakeups"),
+            Wakeups::All => None,
+        };
+        if let Some(reason) = reason {
+            notes.push(format!(
+                "offcpu-time includes waits for a CPU after a wakeup, because {reason}; preempted-time has the others"
+            ));
+        }
+        collector.add_broken_waits(waits.broken());
+        if self.has_lost && !self.knows_gaps {
+            let lost = "waits may be too long, because records were lost: a file, not a pipe, has the times of losses";
+            notes.push(lost.to_owned());
+        }
+        let mut unfinished = 0;
+        for wait in waits.finish(self.end) {
+            unfinished += u64::from(self.add(&wait, collector, filter));
+        }
+        if unfinished > 0 {
+            let waits = if unfinished == 1 { "wait" } else { "waits" };
+            notes.push(format!(
+                "{unfinished} {waits} had not ended with the recording: counted up to its end"
+            ));
+        }
+        Ok(self.switches.iter().map(Option::is_some).collect())
+    }
+
+    /// Adds a wait if it is wanted. Returns whether it is.
+    fn add(&mut self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
+        self.ended += u64::from(wait.is_finished);
+        let is_wanted = filter.by_time(wait.start)
+            && filter.by_ids(Some(wait.pid), Some(wait.tid), wait.cpu)
+            && filter.by_thread(collector.spaces(), wait.tid)
+            && (wait.waiter.is_some() || !filter.needs_dso());
+        if is_wanted {
+            collector.add_wait(self.events, wait, self.has_wakers);
+        }
+        is_wanted
+    }
+}

@@ -1,0 +1,297 @@
+//! The profile of a recording.
+
+use std::path::Path;
+use std::{fmt, io};
+
+use perf_abi::regs::Architecture;
+use perf_decode::Record;
+use perf_symbols::{FileFinder, Symbolizer, Unwinder};
+
+use super::off_cpu::OffCpuPlan;
+use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording, build_id};
+use crate::collect::{Collector, Resolver};
+use crate::profile::{Event, Profile, ProfileBuilder};
+use crate::view::{Column, TableSums};
+
+/// Makes a profile of a recording.
+///
+/// ```no_run
+/// use perf_profile::Folded;
+/// use perf_profile::read::ProfileReader;
+///
+/// fn main() -> std::io::Result<()> {
+///     let read = ProfileReader::open("perf.data")?.read()?;
+///     for (event, _) in read.profile.event_ids() {
+///         Folded::new(event).write(&read.profile, &mut std::io::stdout())?;
+///     }
+///     read.profile.losses().lines().iter().for_each(|loss| eprintln!("{loss}"));
+///     read.finish()
+/// }
+/// ```
+pub struct ProfileReader {
+    recording: Recording,
+    filter: Filter,
+    finder: Option<FileFinder>,
+    has_lines: bool,
+    waits: Option<OffCpuPlan>,
+    /// By the names of the events, with the events of waits.
+    chosen: Option<Vec<bool>>,
+    kept: Kept,
+    has_payloads: bool,
+    progress: Option<Box<dyn FnMut(Progress)>>,
+}
+
+impl fmt::Debug for ProfileReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProfileReader").field("recording", &self.recording).finish_non_exhaustive()
+    }
+}
+
+/// What is kept of the samples.
+enum Kept {
+    Profile(ProfileBuilder),
+    Table(Vec<Column>),
+}
+
+/// A profile, with the metadata of its recording. Call [`finish`](Self::finish) after it was used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReadProfile {
+    /// The metadata of the recording.
+    pub metadata: Metadata,
+    /// The chosen events of the metadata in their order; with [waits](ProfileReader::with_waits), their events in place of
+    /// the switches.
+    pub profile: Profile,
+    /// The table, if one was [asked for](ProfileReader::with_table).
+    pub table: Option<TableSums>,
+    /// The payloads of tracepoints, if they were [asked for](ProfileReader::with_payloads).
+    pub payloads: Payloads,
+    /// What is not known about waits, as texts.
+    pub notes: Vec<String>,
+    name: String,
+    damage: Damage,
+}
+
+impl ProfileReader {
+    /// Opens a recording: see [`Recording::open`].
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened, or is no recording.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Recording::open(path).map(Self::new)
+    }
+
+    /// Reads a recording that was opened.
+    pub fn new(recording: Recording) -> Self {
+        Self {
+            recording,
+            filter: Filter::default(),
+            finder: None,
+            has_lines: true,
+            waits: None,
+            chosen: None,
+            kept: Kept::Profile(ProfileBuilder::new()),
+            has_payloads: false,
+            progress: None,
+        }
+    }
+
+    /// Returns the metadata of the recording.
+    pub fn metadata(&self) -> &Metadata {
+        self.recording.metadata()
+    }
+
+    /// Leaves out the samples that the filter does not choose.
+    #[must_use]
+    pub fn with_filter(self, filter: Filter) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// Finds the mapped files by this finder, in place of [`Metadata::finder`].
+    #[must_use]
+    pub fn with_finder(self, finder: FileFinder) -> Self {
+        Self { finder: Some(finder), ..self }
+    }
+
+    /// Leaves out inlined functions and source lines, which takes less time and memory.
+    #[must_use]
+    pub fn without_lines(self) -> Self {
+        Self { has_lines: false, ..self }
+    }
+
+    /// Adds the samples to a builder that has no sample, such as one with [times](ProfileBuilder::with_times).
+    #[must_use]
+    pub fn with_builder(self, builder: ProfileBuilder) -> Self {
+        Self { kept: Kept::Profile(builder), ..self }
+    }
+
+    /// Keeps the sums of a table in place of the stacks: see [`Collector::with_table`]. Waits are found in stacks, so that
+    /// it is not for [them](Self::with_waits).
+    #[must_use]
+    pub fn with_table(self, columns: &[Column]) -> Self {
+        Self { kept: Kept::Table(columns.to_vec()), ..self }
+    }
+
+    /// Keeps the payloads of the samples of tracepoints, too.
+    #[must_use]
+    pub fn with_payloads(self) -> Self {
+        Self { has_payloads: true, ..self }
+    }
+
+    /// Computes how long threads wait, in place of the samples of switches, and with `has_wakers` the stacks of the wakers: see
+    /// [`Waits`](crate::Waits). A file is read twice. If the recorder has computed it, the recording is read as it is.
+    ///
+    /// # Errors
+    ///
+    /// The recording has no switches or no wakers, as [`OffCpuError`](super::OffCpuError), or cannot be read again.
+    pub fn with_waits(self, has_wakers: bool) -> io::Result<Self> {
+        Ok(Self { waits: OffCpuPlan::new(&self.recording, has_wakers)?, ..self })
+    }
+
+    /// Returns the names of the events of the profile: those of the recording, and those of [waits](Self::with_waits).
+    pub fn event_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.metadata().events().map(|(name, _)| name).collect();
+        names.extend(self.waits.iter().flat_map(|waits| waits.names()));
+        names
+    }
+
+    /// Chooses events, by their index in [`event_names`](Self::event_names). By default, all are chosen.
+    #[must_use]
+    pub fn with_events(self, is_chosen: Vec<bool>) -> Self {
+        Self { chosen: Some(is_chosen), ..self }
+    }
+
+    /// Calls `report` while records are read, and before functions are named.
+    #[must_use]
+    pub fn on_progress(self, report: impl FnMut(Progress) + 'static) -> Self {
+        Self { progress: Some(Box::new(report)), ..self }
+    }
+
+    /// Reads the recording. Damage is no error here, as the other records are used: see [`ReadProfile::finish`].
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread, or no wait has a known end, as [`OffCpuError`](super::OffCpuError).
+    pub fn read(self) -> io::Result<ReadProfile> {
+        let names = self.event_names().len();
+        let is_chosen = self.chosen.unwrap_or_else(|| vec![true; names]);
+        let Self { filter, waits, .. } = self;
+        let has_waits = waits.is_some();
+        let (about, mut records) = self.recording.in_time_order();
+        let finder = self.finder.unwrap_or_else(|| about.finder());
+        let resolver = resolver(&about, finder, self.has_lines)?.with_missing_callers();
+        let mut collector = match self.kept {
+            Kept::Profile(builder) => Collector::new(resolver, builder),
+            Kept::Table(columns) => Collector::with_table(resolver, &columns)?,
+        };
+        let mut payloads = self.has_payloads.then(Payloads::default);
+        let has_filter = !filter.is_empty();
+        let events: Vec<_> = about
+            .events()
+            .zip(&is_chosen)
+            .map(|((name, attr), &is_chosen)| {
+                // Of switches, all are needed.
+                (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
+            })
+            .collect();
+        let mut off_cpu = waits.map(|waits| waits.start(&mut collector));
+        let mut members = Members::new(&about);
+        if let Some(report) = self.progress {
+            records.on_progress(report);
+        }
+        while let Some(record) = records.next() {
+            if record.kernel().is_none() {
+                if let Some((path, id)) = build_id(&record) {
+                    collector.spaces_mut().add_build_id(path, id);
+                }
+                continue;
+            }
+            let decoded = match record.decode() {
+                Ok(decoded) => decoded,
+                Err(error) => {
+                    records.skip(&error);
+                    continue;
+                }
+            };
+            collector.update(&decoded);
+            members.update(&decoded);
+            if let Some(off_cpu) = &mut off_cpu {
+                let event = || record.event().ok().map(|(index, _)| index);
+                off_cpu.update(event, &decoded, &mut collector, &filter);
+            }
+            let Record::Sample(sample) = &decoded else { continue };
+            let Ok((index, file_event)) = record.event() else { continue };
+            if off_cpu.as_mut().is_some_and(|waits| waits.take(index, sample, &mut collector, &filter)) {
+                continue;
+            }
+            let counted = members.of(file_event.attr(), sample);
+            let chosen = |index: usize| events.get(index).copied().flatten();
+            let own = chosen(index);
+            if own.is_none() && counted.is_none() || has_filter && !filter.matches(collector.spaces(), sample)
+            {
+                continue;
+            }
+            if let Some(counted) = counted {
+                for (event, value) in
+                    counted.into_iter().filter_map(|(index, value)| Some((chosen(index)?, value)))
+                {
+                    collector.add_value(event, sample, value);
+                }
+            } else if let Some(event) = own {
+                collector.add(event, sample);
+            }
+            if let Some(payloads) = &mut payloads {
+                payloads.add(file_event.attr(), sample);
+            }
+        }
+        records.add_damage(members.damage());
+        let mut notes = Vec::new();
+        let replaced =
+            off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter, &mut notes)).transpose()?;
+        records.report(Progress::Naming);
+        let (mut profile, table) = collector.finish_table();
+        if let Some(replaced) = replaced {
+            // The events of waits follow.
+            let mut is_replaced = replaced.into_iter().chain(std::iter::repeat(false));
+            let mut is_chosen = is_chosen.into_iter();
+            profile.retain_events(|_| {
+                let (is_replaced, is_chosen) = (is_replaced.next(), is_chosen.next());
+                is_replaced == Some(false) && is_chosen == Some(true)
+            });
+        }
+        let mut payloads = payloads.unwrap_or_default();
+        payloads.sort();
+        let (name, damage) = records.into_damage();
+        Ok(ReadProfile { metadata: about, profile, table, payloads, notes, name, damage })
+    }
+}
+
+impl ReadProfile {
+    /// Returns an error if the recording is damaged, so that the profile has only what could be read.
+    ///
+    /// # Errors
+    ///
+    /// One line with the name of the file, the first damage, and how much there is.
+    pub fn finish(self) -> io::Result<()> {
+        self.damage.into_result(&self.name)
+    }
+}
+
+/// Makes the resolver of a recording's samples, with the build ids of its metadata.
+pub fn resolver(about: &Metadata, finder: FileFinder, has_lines: bool) -> io::Result<Resolver> {
+    let architecture = match about.arch.as_deref() {
+        None => Architecture::NATIVE,
+        Some("x86_64") => Architecture::X86_64,
+        Some("aarch64") => Architecture::ARM64,
+        Some(_) => Architecture(0),
+    };
+    let unwinder = Unwinder::new(architecture, finder.clone());
+    let symbolizer = if has_lines { Symbolizer::new(finder) } else { Symbolizer::without_lines(finder) };
+    let mut resolver =
+        Resolver::with_symbolizer(unwinder, symbolizer?).with_monotonic_time(about.has_monotonic_time());
+    for (path, id) in &about.build_ids {
+        resolver.spaces_mut().add_build_id(path, *id);
+    }
+    Ok(resolver)
+}

@@ -1,0 +1,206 @@
+//! Opening of a recording.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use perf_abi::Attr;
+use perf_decode::Value;
+use perf_file::{Reader, Stream};
+use perf_symbols::FileFinder;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{Metadata, Records};
+
+/// A recording that was opened. Its metadata is read, its records are not.
+#[derive(Debug)]
+pub struct Recording {
+    name: String,
+    reader: Reader<Stream<File>>,
+    metadata: Metadata,
+    /// Length in bytes; `None` for a pipe and a directory.
+    len: Option<u64>,
+    /// Opens the same recording again, from its start; `None` for a pipe, which cannot be read twice.
+    again: Option<Again>,
+}
+
+/// Where a recording was opened.
+#[derive(Clone, Debug)]
+enum Again {
+    Directory(PathBuf),
+    File(PathBuf),
+}
+
+/// A reader, the length of its file in bytes, and when that was written last.
+type Opened = (Reader<Stream<File>>, Option<u64>, Option<SystemTime>);
+
+impl Recording {
+    /// Opens a `perf.data` file or directory, or a FIFO, socket or device, which have the pipe form, and reads its metadata.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened, or is no recording.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let again = match path {
+            _ if path.is_dir() => Some(Again::Directory(path.to_owned())),
+            _ if path.is_file() => Some(Again::File(path.to_owned())),
+            _ => None,
+        };
+        let opened = match &again {
+            Some(again) => again.open()?,
+            None => from_file(File::open(path)?)?,
+        };
+        let name = Value::Text(path.as_os_str().as_encoded_bytes()).to_string();
+        Ok(Self { again, ..Self::new(name, opened) })
+    }
+
+    /// Reads the metadata of an open file of either form, such as standard input. `name` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_file(file: File, name: impl Into<String>) -> io::Result<Self> {
+        Ok(Self::new(name.into(), from_file(file)?))
+    }
+
+    fn new(name: String, (mut reader, len, modified): Opened) -> Self {
+        let metadata = Metadata::read(&mut reader, modified);
+        Self { name, reader, metadata, len, again: None }
+    }
+
+    /// Sets the name for messages, without control characters. By default, it is the path.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Names the events whose name the file does not have. By default, such a name has the numbers of the event.
+    #[must_use]
+    pub fn with_event_names(mut self, name: impl Fn(&Attr) -> String) -> Self {
+        self.metadata.name_events(name);
+        self
+    }
+
+    /// Returns the name for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the length in bytes; `None` if it is unknown, as for a pipe.
+    pub fn byte_len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Returns the metadata.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Returns the reader before its first record, to read features.
+    pub fn reader(&mut self) -> &mut Reader<Stream<File>> {
+        &mut self.reader
+    }
+
+    /// Returns the records in the order of time.
+    pub fn in_time_order(self) -> (Metadata, Records) {
+        (self.metadata, Records::new(self.name, self.reader.sorted(), self.len))
+    }
+
+    /// Returns the records in the order of the file: one ring after the other.
+    pub fn in_file_order(self) -> (Metadata, Records) {
+        (self.metadata, Records::new(self.name, self.reader, self.len))
+    }
+
+    /// Opens the recording again, to read its records twice; `None` if it cannot be read twice.
+    pub(super) fn again(&self) -> io::Result<Option<Records>> {
+        let Some(again) = &self.again else { return Ok(None) };
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.name));
+        let (reader, len, _) = again.open().map_err(named)?;
+        Ok(Some(Records::new(self.name.clone(), reader, len)))
+    }
+}
+
+impl Again {
+    fn open(&self) -> io::Result<Opened> {
+        match self {
+            Self::Directory(path) => {
+                let modified = path.join("data").metadata().and_then(|data| data.modified()).ok();
+                Ok((Reader::open(path)?, None, modified))
+            }
+            Self::File(path) => from_file(File::open(path)?),
+        }
+    }
+}
+
+/// Reads a file of either form, or a FIFO, socket or device, which have the pipe form.
+fn from_file(file: File) -> io::Result<Opened> {
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        return Ok((Reader::from_file(file)?, Some(metadata.len()), metadata.modified().ok()));
+    }
+    Ok((Reader::from_pipe(file)?, None, None))
+}
+
+impl Metadata {
+    /// Returns a finder of the recording's files.
+    ///
+    /// The perf tool uses the file at a path in any case, and compares build ids where the recording has them. Names from
+    /// another version of a file are wrong without a sign of it, so that here a file without a build id is used only if the
+    /// recording is of this machine since it was booted: the name of the host and the release of the kernel are the same, and
+    /// the file was written since the boot. A recording without these features, because it was interrupted, is looked at
+    /// where it was made: it is taken for one of this machine.
+    pub fn finder(&self) -> FileFinder {
+        let finder = if is_local(self) { FileFinder::local() } else { FileFinder::remote() };
+        match self.modified {
+            Some(end) => finder.with_recorded_until(end),
+            None => finder,
+        }
+    }
+}
+
+/// Returns whether a recording is of this machine since it was booted.
+fn is_local(about: &Metadata) -> bool {
+    let here = rustix::system::uname();
+    let is_here = |recorded: &Option<String>, here: &std::ffi::CStr| {
+        recorded.as_ref().is_none_or(|recorded| recorded.as_bytes() == here.to_bytes())
+    };
+    is_here(&about.host, here.nodename())
+        && is_here(&about.release, here.release())
+        && about.modified.is_none_or(|modified| boot_time().is_none_or(|boot| modified >= boot))
+}
+
+/// Returns when this machine was booted, by the wall clock.
+fn boot_time() -> Option<SystemTime> {
+    let since_boot = clock_gettime(ClockId::Boottime);
+    let since_boot = Duration::from_secs(u64::try_from(since_boot.tv_sec).ok()?);
+    SystemTime::now().checked_sub(since_boot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recording_is_of_this_machine_by_host_release_and_boot() {
+        let here = rustix::system::uname();
+        let text = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
+        let mut about = Metadata::default();
+        assert!(is_local(&about));
+        about.host = text(here.nodename());
+        about.release = text(here.release());
+        about.modified = Some(SystemTime::now());
+        assert!(is_local(&about));
+        about.release = Some("2.6.32".to_owned());
+        assert!(!is_local(&about));
+        about.release = None;
+        about.host = Some("another".to_owned());
+        assert!(!is_local(&about));
+        about.host = None;
+        assert!(is_local(&about));
+        about.modified = Some(SystemTime::UNIX_EPOCH);
+        assert!(!is_local(&about));
+    }
+}

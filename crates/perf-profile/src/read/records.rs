@@ -1,0 +1,168 @@
+//! The records of a recording, with its damage and the progress of reading.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+
+use perf_file::{FileRecord, Reader, Stream, UserRecord};
+use perf_symbols::BuildId;
+
+/// Records between two reports of the progress, less one: a mask, so that a record costs no division.
+const REPORT: u64 = 0xff;
+
+/// How far the reading of a recording is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// Bytes of the recording that were read.
+    Read(u64),
+    /// All records were read, and the functions are being named.
+    Naming,
+}
+
+/// The records of a recording, one by one. Damage does not end the reading of the others: it is kept, and returned by
+/// [`finish`](Self::finish).
+pub struct Records {
+    name: String,
+    reader: Reader<Stream<File>>,
+    len: Option<u64>,
+    /// Records that were read.
+    count: u64,
+    damage: Damage,
+    progress: Option<Box<dyn FnMut(Progress)>>,
+}
+
+impl Records {
+    pub(super) fn new(name: String, reader: Reader<Stream<File>>, len: Option<u64>) -> Self {
+        Self { name, reader, len, count: 0, damage: Damage::default(), progress: None }
+    }
+
+    /// Returns the name of the recording, in the form of a message.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the length of the recording in bytes; `None` if it is unknown, as for a pipe.
+    pub fn byte_len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Calls `report` every 256 records. It is dropped by [`end_progress`](Self::end_progress), or with the records.
+    pub fn on_progress(&mut self, report: impl FnMut(Progress) + 'static) {
+        self.progress = Some(Box::new(report));
+    }
+
+    /// Reads the next record; `None` at the end, and at damage that ends the reading.
+    #[inline]
+    #[allow(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    pub fn next(&mut self) -> Option<FileRecord<'_>> {
+        self.count += 1;
+        if self.count & REPORT == 0 {
+            self.report(Progress::Read(self.reader.offset()));
+        }
+        match self.reader.next() {
+            Ok(record) => record,
+            Err(error) => {
+                self.damage.add(error);
+                None
+            }
+        }
+    }
+
+    /// Counts a record that cannot be used: [`finish`](Self::finish) returns the first error.
+    #[cold]
+    pub fn skip(&mut self, error: &perf_file::Error) {
+        self.damage.add(error);
+    }
+
+    /// Adds damage that is found in several records together.
+    pub fn add_damage(&mut self, damage: Option<String>) {
+        if let Some(damage) = damage {
+            self.damage.add(damage);
+        }
+    }
+
+    /// Returns how many records came after a record of a later time; 0 in the order of the file.
+    pub fn late(&self) -> u64 {
+        self.reader.late()
+    }
+
+    /// Reports no more progress.
+    pub fn end_progress(&mut self) {
+        self.progress = None;
+    }
+
+    /// Returns an error with the name of the file.
+    pub fn error(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.name))
+    }
+
+    pub(super) fn into_damage(self) -> (String, Damage) {
+        (self.name, self.damage)
+    }
+
+    /// Ends the reading. Call it after what could be read was used.
+    ///
+    /// # Errors
+    ///
+    /// One line with the name of the file, the first damage, and how much there is.
+    pub fn finish(self) -> io::Result<()> {
+        self.damage.into_result(&self.name)
+    }
+
+    #[cold]
+    pub(super) fn report(&mut self, progress: Progress) {
+        if let Some(report) = &mut self.progress {
+            report(progress);
+        }
+    }
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records")
+            .field("name", &self.name)
+            .field("count", &self.count)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the path and the build id of a record that has one: in a pipe and after `perf inject -b`, they are records beside
+/// the others. Pass them to [`AddressSpaces::add_build_id`](perf_symbols::AddressSpaces::add_build_id).
+pub fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
+    match record.user() {
+        Ok(UserRecord::HeaderBuildId(id)) => Some((id.filename, BuildId::new(id.build_id)?)),
+        _ => None,
+    }
+}
+
+/// The errors of a recording whose other parts are used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    count: u64,
+    first: Option<String>,
+}
+
+impl Damage {
+    /// Adds an error.
+    pub fn add(&mut self, error: impl fmt::Display) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| error.to_string());
+    }
+
+    /// Returns whether there was no error.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns one line: the name of the file, the first error and the number of errors.
+    pub fn into_result(self, name: &str) -> io::Result<()> {
+        match (self.first, self.count) {
+            (None, _) => Ok(()),
+            (Some(first), 1) => Err(io::Error::other(format!("{name}: {first}"))),
+            (Some(first), count) => {
+                Err(io::Error::other(format!("{name}: {first}; the first of {count} errors")))
+            }
+        }
+    }
+}

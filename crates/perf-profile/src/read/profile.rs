@@ -36,7 +36,9 @@ pub struct ProfileReader {
     waits: Option<OffCpuPlan>,
     /// By the names of the events, with the events of waits.
     chosen: Option<Vec<bool>>,
-    kept: Kept,
+    builder: ProfileBuilder,
+    /// The columns of the table that is kept in place of the stacks.
+    columns: Option<Vec<Column>>,
     has_payloads: bool,
     progress: Option<Box<dyn FnMut(Progress)>>,
 }
@@ -45,12 +47,6 @@ impl fmt::Debug for ProfileReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProfileReader").field("recording", &self.recording).finish_non_exhaustive()
     }
-}
-
-/// What is kept of the samples.
-enum Kept {
-    Profile(ProfileBuilder),
-    Table(Vec<Column>),
 }
 
 /// A profile, with the metadata of its recording. Call [`finish`](Self::finish) after it was used.
@@ -91,7 +87,8 @@ impl ProfileReader {
             has_lines: true,
             waits: None,
             chosen: None,
-            kept: Kept::Profile(ProfileBuilder::new()),
+            builder: ProfileBuilder::new(),
+            columns: None,
             has_payloads: false,
             progress: None,
         }
@@ -123,14 +120,14 @@ impl ProfileReader {
     /// Adds the samples to a builder that has no sample, such as one with [times](ProfileBuilder::with_times).
     #[must_use]
     pub fn with_builder(self, builder: ProfileBuilder) -> Self {
-        Self { kept: Kept::Profile(builder), ..self }
+        Self { builder, columns: None, ..self }
     }
 
     /// Keeps the sums of a table in place of the stacks: see [`Collector::with_table`]. Waits are found in stacks, so that
     /// it is not for [them](Self::with_waits).
     #[must_use]
     pub fn with_table(self, columns: &[Column]) -> Self {
-        Self { kept: Kept::Table(columns.to_vec()), ..self }
+        Self { columns: Some(columns.to_vec()), ..self }
     }
 
     /// Keeps the payloads of the samples of tracepoints, too.
@@ -152,7 +149,9 @@ impl ProfileReader {
     /// Returns the names of the events of the profile: those of the recording, and those of [waits](Self::with_waits).
     pub fn event_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.metadata().events().map(|(name, _)| name).collect();
-        names.extend(self.waits.iter().flat_map(|waits| waits.names()));
+        if let Some(waits) = &self.waits {
+            names.extend(waits.names());
+        }
         names
     }
 
@@ -181,9 +180,9 @@ impl ProfileReader {
         let (about, mut records) = self.recording.in_time_order();
         let finder = self.finder.unwrap_or_else(|| about.finder());
         let resolver = resolver(&about, finder, self.has_lines)?.with_missing_callers();
-        let mut collector = match self.kept {
-            Kept::Profile(builder) => Collector::new(resolver, builder),
-            Kept::Table(columns) => Collector::with_table(resolver, &columns)?,
+        let mut collector = match self.columns {
+            None => Collector::new(resolver, self.builder),
+            Some(columns) => Collector::with_table(resolver, &columns)?,
         };
         let mut payloads = self.has_payloads.then(Payloads::default);
         let has_filter = !filter.is_empty();

@@ -18,8 +18,28 @@
 //! assert_eq!(profile.total(event), 1_000_000);
 //! ```
 //!
+//! The profile of a file:
+//!
+#![cfg_attr(feature = "perf-data", doc = "```no_run")]
+#![cfg_attr(not(feature = "perf-data"), doc = "```ignore")]
+//! use perf_profile::read::ProfileReader;
+//! use perf_profile::{Column, Order, Table};
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let read = ProfileReader::open("perf.data")?.read()?;
+//!     for (event, about) in read.profile.event_ids() {
+//!         println!("{}:", about.name);
+//!         for row in Table::new(&read.profile, &[Column::Function]).sorted(event, Order::BySelf).rows() {
+//!             println!("{:>12} {}", row.cost(event).self_value, row.entry());
+//!         }
+//!     }
+//!     read.finish()
+//! }
+//! ```
+//!
 //! | to | use |
 //! |---|---|
+//! | make a profile of a `perf.data` file | `read::ProfileReader` |
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | count what the members of a group did between the samples of their leader (`{a,b}:S`) | [`LeaderSampling`] |
@@ -44,6 +64,7 @@
 //! | none | [`Folded`] | 29 |
 //! | `json` | `JsonLines`, `Firefox`, `Chrome` | 33 |
 //! | `pprof` | `Pprof` | 42 |
+//! | `perf-data` | none: the module `read` | |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

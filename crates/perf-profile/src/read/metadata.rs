@@ -59,7 +59,7 @@ pub struct Metadata {
 pub struct RecordedEvent {
     /// The name, without control characters: as the file has it, or else made of the attr.
     pub name: String,
-    /// The attr.
+    /// The attr, as the file has it.
     pub attr: Attr,
     /// The ids of its instances, one a CPU or thread.
     pub ids: Vec<u64>,

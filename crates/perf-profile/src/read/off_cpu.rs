@@ -22,7 +22,7 @@ pub enum OffCpuError {
     NoEnds,
 }
 
-/// What is said of waits without an end.
+/// The remark on waits without an end.
 const FEW_ENDS: &str = "where threads run again is known only where another recorded thread leaves the CPU; record with -a or \
      --switch-events, or by `perfkit record --off-cpu`";
 

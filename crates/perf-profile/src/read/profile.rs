@@ -62,7 +62,7 @@ pub struct ReadProfile {
     pub table: Option<TableSums>,
     /// The payloads of tracepoints, if they were [asked for](ProfileReader::with_payloads).
     pub payloads: Payloads,
-    /// What is not known about waits, as texts.
+    /// Texts about unknown parts of waits.
     pub notes: Vec<String>,
     name: String,
     damage: Damage,
@@ -146,7 +146,7 @@ impl ProfileReader {
         Ok(Self { waits: OffCpuPlan::new(&self.recording, has_wakers)?, ..self })
     }
 
-    /// Returns the names of the events of the profile: those of the recording, and those of [waits](Self::with_waits).
+    /// Returns the names of the profile's events: of the recording, and of [waits](Self::with_waits).
     pub fn event_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.metadata().events().map(|(name, _)| name).collect();
         if let Some(waits) = &self.waits {

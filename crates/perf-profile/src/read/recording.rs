@@ -25,7 +25,7 @@ pub struct Recording {
     again: Option<Again>,
 }
 
-/// Where a recording was opened.
+/// The place of a recording that is open.
 #[derive(Clone, Debug)]
 enum Again {
     Directory(PathBuf),

@@ -87,7 +87,7 @@ impl Records {
         self.reader.late()
     }
 
-    /// Reports no more progress.
+    /// Stops reporting progress.
     pub fn end_progress(&mut self) {
         self.progress = None;
     }

@@ -1,8 +1,12 @@
-//! The formats, and the names of their files.
+//! The formats: one row each.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
+use perf_profile::JsonLines;
+
+use super::{Exported, Options, chrome, firefox};
 
 /// Format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,49 +23,109 @@ pub(super) enum Format {
     Chrome,
 }
 
-/// Ends of names. An end of several parts is before its last part.
-const ENDS: &[(&str, Format)] = &[
-    (".folded", Format::Folded),
-    (".pb", Format::Pprof),
-    (".pprof", Format::Pprof),
-    (".profile.json", Format::Firefox),
-    (".trace.json", Format::Chrome),
-    (".json", Format::Json),
-    (".jsonl", Format::Json),
-    (".ndjson", Format::Json),
-];
+/// The properties of a format.
+pub(super) struct Row {
+    /// Ends of the names of its files.
+    ends: &'static [&'static str],
+    /// Options that no other format has.
+    options: &'static [&'static str],
+    /// Whether its bytes are not for a terminal.
+    pub(super) is_binary: bool,
+    /// Whether its writer compresses.
+    pub(super) is_compressed: bool,
+    /// Whether it has one event only.
+    pub(super) has_one_event: bool,
+    /// Whether it has each sample with its time.
+    pub(super) has_times: bool,
+    /// Whether it has the fields of tracepoints.
+    pub(super) has_payloads: bool,
+    /// A clause with a program that shows `FILE`.
+    pub(super) viewer: &'static str,
+    pub(super) write: fn(&Options, Exported<'_>, &mut dyn Write) -> io::Result<()>,
+}
+
+const TEXT: Row = Row {
+    ends: &[],
+    options: &[],
+    is_binary: false,
+    is_compressed: false,
+    has_one_event: false,
+    has_times: false,
+    has_payloads: false,
+    viewer: "",
+    write: |_, _, _| Ok(()),
+};
+
+const FOLDED: Row = Row {
+    ends: &[".folded"],
+    options: &["--counts", "--annotate", "--root"],
+    has_one_event: true,
+    viewer: "; `inferno-flamegraph FILE` draws them, and https://www.speedscope.app shows them",
+    write: Options::write_folded,
+    ..TEXT
+};
+
+const PPROF: Row = Row {
+    ends: &[".pb", ".pprof"],
+    is_binary: true,
+    is_compressed: true,
+    viewer: "; `go tool pprof -http=: FILE` shows them",
+    write: Options::write_pprof,
+    ..TEXT
+};
+
+const JSON: Row = Row {
+    ends: &[".json", ".jsonl", ".ndjson"],
+    options: &["--sum"],
+    has_times: true,
+    viewer: "; DuckDB reads them: select frames[1].function, sum(value) from 'FILE' group by all",
+    write: |_, exported, out| JsonLines::new().write(exported.profile, out),
+    ..TEXT
+};
+
+const FIREFOX: Row = Row {
+    ends: &[".profile.json"],
+    has_times: true,
+    viewer: "; https://profiler.firefox.com opens them",
+    write: |_, exported, out| firefox(exported.profile, exported.about).write(exported.profile, out),
+    ..TEXT
+};
+
+const CHROME: Row = Row {
+    ends: &[".trace.json"],
+    has_times: true,
+    has_payloads: true,
+    viewer: "; https://ui.perfetto.dev and https://www.speedscope.app open them",
+    write: |_, exported, out| chrome::write(exported, out),
+    ..TEXT
+};
 
 impl Format {
-    /// Returns the format of a file by its name.
+    pub(super) fn row(self) -> &'static Row {
+        match self {
+            Self::Folded => &FOLDED,
+            Self::Pprof => &PPROF,
+            Self::Json => &JSON,
+            Self::Firefox => &FIREFOX,
+            Self::Chrome => &CHROME,
+        }
+    }
+
+    /// Returns the format of a file by its name: the one with the longest end of it.
     pub(super) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let name = name.strip_suffix(".gz").unwrap_or(name);
-        ENDS.iter().find(|(end, _)| name.ends_with(end)).map(|&(_, format)| format)
+        let len = |format: Self| {
+            let ends = format.row().ends.iter().filter(|end| name.ends_with(**end));
+            ends.map(|end| end.len()).max()
+        };
+        let formats = Self::value_variants().iter().filter_map(|&format| Some((len(format)?, format)));
+        formats.max_by_key(|(len, _)| *len).map(|(_, format)| format)
     }
 
-    /// Returns whether its bytes are not for a terminal.
-    pub(super) fn is_binary(self) -> bool {
-        self == Self::Pprof
-    }
-
-    /// Returns whether it has each sample with its time.
-    pub(super) fn has_times(self) -> bool {
-        matches!(self, Self::Json | Self::Firefox | Self::Chrome)
-    }
-
-    /// Returns how to look at a file of this format.
-    pub(super) fn viewer(self) -> &'static str {
-        match self {
-            Self::Folded => {
-                "; `inferno-flamegraph FILE` draws them, and https://www.speedscope.app shows them"
-            }
-            Self::Pprof => "; `go tool pprof -http=: FILE` shows them",
-            Self::Json => {
-                "; DuckDB reads them: select frames[1].function, sum(value) from 'FILE' group by all"
-            }
-            Self::Firefox => "; https://profiler.firefox.com opens them",
-            Self::Chrome => "; https://ui.perfetto.dev and https://www.speedscope.app open them",
-        }
+    /// Returns whether the format has an option, which is one that not all have.
+    pub(super) fn has_option(self, option: &str) -> bool {
+        self.row().options.contains(&option)
     }
 }
 

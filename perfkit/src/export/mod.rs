@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use perf_abi::Sampling;
 use perf_profile::read::Payloads;
-use perf_profile::{EventId, Firefox, Folded, JsonLines, Pprof, Profile, ProfileBuilder};
+use perf_profile::{EventId, Firefox, Folded, Pprof, Profile, ProfileBuilder};
 
 mod chrome;
 mod format;
@@ -79,18 +79,19 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         note(format_args!("{option} is not an option of this format"));
         return Ok(ExitCode::from(2));
     }
+    let row = format.row();
     let is_compressed = format::is_compressed(output);
     let is_standard = output == Path::new("-");
-    if is_standard && format.is_binary() && io::stdout().is_terminal() {
+    if is_standard && row.is_binary && io::stdout().is_terminal() {
         return Err(io::Error::other(
             "standard output is a terminal: name a file by -o, or redirect the output to a file or a pipe",
         ));
     }
     let mut builder = ProfileBuilder::new();
-    if format.has_times() && !options.sum {
+    if row.has_times && !options.sum {
         builder = builder.with_times();
     }
-    let mut read = if format == Format::Chrome {
+    let mut read = if row.has_payloads {
         options.profile.profile_with_payloads(builder)?
     } else {
         options.profile.profile(builder)?
@@ -99,20 +100,19 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let (profile, about) = (&read.profile, &read.metadata);
     options.root.check(about)?;
     let preferred = options.profile.source.off_cpu.event();
-    let event = if format == Format::Folded { Some(single_event(profile, preferred)?) } else { None };
-    let exported = Exported { profile, about, payloads };
+    let event = if row.has_one_event { Some(single_event(profile, preferred)?) } else { None };
+    let exported = Exported { profile, about, payloads, event, output };
     let written = whole_file::write_private(output, |out| {
-        // The message of pprof is compressed by its writer.
-        if !is_compressed || format == Format::Pprof {
-            return options.write(format, event, exported, output, out);
+        if !is_compressed || row.is_compressed {
+            return (row.write)(options, exported, out);
         }
         let mut out = GzEncoder::new(out, Compression::default());
-        options.write(format, event, exported, output, &mut out)?;
+        (row.write)(options, exported, &mut out)?;
         out.finish().map(drop)
     });
     let samples = profile.samples().iter().map(|sample| sample.count).fold(0, u64::saturating_add);
     if written.is_ok() && !is_standard {
-        let viewer = if output.is_file() { format.viewer() } else { "" };
+        let viewer = if output.is_file() { row.viewer } else { "" };
         let name = shown(output);
         note(format_args!("{name}: {samples} samples{}", viewer.replace("FILE", &name)));
     } else if written.is_ok() && samples == 0 {
@@ -138,45 +138,26 @@ struct Exported<'a> {
     about: &'a About,
     /// Those of tracepoints, for a format that has their fields.
     payloads: Payloads,
+    /// The event, for a format that has one only.
+    event: Option<EventId>,
+    /// The path of the output.
+    output: &'a Path,
 }
 
 impl Options {
     /// Returns an option that this format does not have.
     fn misplaced(&self, format: Format) -> Option<&'static str> {
-        let is_folded = format == Format::Folded;
-        match self {
-            _ if self.sum && format != Format::Json => Some("--sum"),
-            _ if self.counts && !is_folded => Some("--counts"),
-            _ if self.annotate && !is_folded => Some("--annotate"),
-            _ if self.root != Root::Comm && !is_folded => Some("--root"),
-            _ => None,
-        }
+        let given = [
+            ("--sum", self.sum),
+            ("--counts", self.counts),
+            ("--annotate", self.annotate),
+            ("--root", self.root != Root::Comm),
+        ];
+        given.into_iter().find(|(name, is_given)| *is_given && !format.has_option(name)).map(|(name, _)| name)
     }
 
-    fn write(
-        &self,
-        format: Format,
-        event: Option<EventId>,
-        exported: Exported<'_>,
-        output: &Path,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let Exported { profile, about, .. } = exported;
-        match (format, event) {
-            (Format::Folded, Some(event)) => self.folded(event).write(profile, out),
-            (Format::Folded, None) => Ok(()),
-            (Format::Json, _) => JsonLines::new().write(profile, out),
-            (Format::Pprof, _) => {
-                let is_raw = output.extension().is_some_and(|extension| extension == "pb");
-                let pprof = pprof(about);
-                if is_raw { pprof.uncompressed() } else { pprof }.write(profile, out)
-            }
-            (Format::Firefox, _) => firefox(profile, about).write(profile, out),
-            (Format::Chrome, _) => chrome::write(exported, out),
-        }
-    }
-
-    fn folded(&self, event: EventId) -> Folded {
+    fn write_folded(&self, exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Exported { profile, event: Some(event), .. } = exported else { return Ok(()) };
         let mut folded = Folded::new(event);
         if self.counts {
             folded = folded.with_counts();
@@ -184,7 +165,13 @@ impl Options {
         if self.annotate {
             folded = folded.with_annotations();
         }
-        self.root.apply(folded)
+        self.root.apply(folded).write(profile, out)
+    }
+
+    fn write_pprof(&self, exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let is_raw = exported.output.extension().is_some_and(|extension| extension == "pb");
+        let pprof = pprof(exported.about);
+        if is_raw { pprof.uncompressed() } else { pprof }.write(exported.profile, out)
     }
 }
 

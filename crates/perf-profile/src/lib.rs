@@ -61,10 +61,10 @@
 //!
 //! | feature | formats | crates in all, with perf-symbols |
 //! |---|---|---|
-//! | none | [`Folded`] | 29 |
-//! | `json` | `JsonLines`, `Firefox`, `Chrome` | 33 |
-//! | `pprof` | `Pprof` | 42 |
-//! | `perf-data` | none: the module `read` | |
+//! | none | [`Folded`] | 27 |
+//! | `json` | `JsonLines`, `Firefox`, `Chrome` | 31 |
+//! | `pprof` | `Pprof` | 37 |
+//! | `perf-data` | none: the module `read` | 41 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

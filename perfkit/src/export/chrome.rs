@@ -9,8 +9,8 @@ use super::Exported;
 use crate::recording::machine_lines;
 
 /// Writes the samples of all events as trace events.
-pub(super) fn write(exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Exported { profile, about, mut payloads, .. } = exported;
+pub(super) fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Exported { profile, about, payloads, .. } = exported;
     let tracepoints = about.tracepoints();
     // The attr and the fields of each event of the profile: equal names have the same tracepoint.
     let events: Vec<_> = profile

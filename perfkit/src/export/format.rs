@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use perf_profile::JsonLines;
 
-use super::{Exported, Options, chrome, firefox};
+use super::{Exported, Options, chrome, firefox, write_pprof};
 
 /// Format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,28 +41,34 @@ pub(super) struct Row {
     pub(super) has_payloads: bool,
     /// A clause with a program that shows `FILE`.
     pub(super) viewer: &'static str,
-    pub(super) write: fn(&Options, Exported<'_>, &mut dyn Write) -> io::Result<()>,
+    pub(super) write: WriteFormat,
 }
 
-const TEXT: Row = Row {
-    ends: &[],
-    options: &[],
-    is_binary: false,
-    is_compressed: false,
-    has_one_event: false,
-    has_times: false,
-    has_payloads: false,
-    viewer: "",
-    write: |_, _, _| Ok(()),
-};
+type WriteFormat = fn(&Options, &mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
+
+impl Row {
+    /// Returns a text of the sums of all events, without options.
+    const fn new(write: WriteFormat) -> Self {
+        Self {
+            ends: &[],
+            options: &[],
+            is_binary: false,
+            is_compressed: false,
+            has_one_event: false,
+            has_times: false,
+            has_payloads: false,
+            viewer: "",
+            write,
+        }
+    }
+}
 
 const FOLDED: Row = Row {
     ends: &[".folded"],
     options: &["--counts", "--annotate", "--root"],
     has_one_event: true,
     viewer: "; `inferno-flamegraph FILE` draws them, and https://www.speedscope.app shows them",
-    write: Options::write_folded,
-    ..TEXT
+    ..Row::new(|options, exported, out| options.write_folded(exported, out))
 };
 
 const PPROF: Row = Row {
@@ -70,8 +76,7 @@ const PPROF: Row = Row {
     is_binary: true,
     is_compressed: true,
     viewer: "; `go tool pprof -http=: FILE` shows them",
-    write: Options::write_pprof,
-    ..TEXT
+    ..Row::new(|_, exported, out| write_pprof(exported, out))
 };
 
 const JSON: Row = Row {
@@ -79,16 +84,14 @@ const JSON: Row = Row {
     options: &["--sum"],
     has_times: true,
     viewer: "; DuckDB reads them: select frames[1].function, sum(value) from 'FILE' group by all",
-    write: |_, exported, out| JsonLines::new().write(exported.profile, out),
-    ..TEXT
+    ..Row::new(|_, exported, out| JsonLines::new().write(exported.profile, out))
 };
 
 const FIREFOX: Row = Row {
     ends: &[".profile.json"],
     has_times: true,
     viewer: "; https://profiler.firefox.com opens them",
-    write: |_, exported, out| firefox(exported.profile, exported.about).write(exported.profile, out),
-    ..TEXT
+    ..Row::new(|_, exported, out| firefox(exported.profile, exported.about).write(exported.profile, out))
 };
 
 const CHROME: Row = Row {
@@ -96,8 +99,7 @@ const CHROME: Row = Row {
     has_times: true,
     has_payloads: true,
     viewer: "; https://ui.perfetto.dev and https://www.speedscope.app open them",
-    write: |_, exported, out| chrome::write(exported, out),
-    ..TEXT
+    ..Row::new(|_, exported, out| chrome::write(exported, out))
 };
 
 impl Format {

@@ -101,13 +101,13 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     options.root.check(about)?;
     let preferred = options.profile.source.off_cpu.event();
     let event = if row.has_one_event { Some(single_event(profile, preferred)?) } else { None };
-    let exported = Exported { profile, about, payloads, event, output };
+    let mut exported = Exported { profile, about, payloads, event, output };
     let written = whole_file::write_private(output, |out| {
         if !is_compressed || row.is_compressed {
-            return (row.write)(options, exported, out);
+            return (row.write)(options, &mut exported, out);
         }
         let mut out = GzEncoder::new(out, Compression::default());
-        (row.write)(options, exported, &mut out)?;
+        (row.write)(options, &mut exported, &mut out)?;
         out.finish().map(drop)
     });
     let samples = profile.samples().iter().map(|sample| sample.count).fold(0, u64::saturating_add);
@@ -156,8 +156,8 @@ impl Options {
         given.into_iter().find(|(name, is_given)| *is_given && !format.has_option(name)).map(|(name, _)| name)
     }
 
-    fn write_folded(&self, exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Exported { profile, event: Some(event), .. } = exported else { return Ok(()) };
+    fn write_folded(&self, exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let event = exported.event.ok_or_else(|| io::Error::other("no event was chosen"))?;
         let mut folded = Folded::new(event);
         if self.counts {
             folded = folded.with_counts();
@@ -165,14 +165,14 @@ impl Options {
         if self.annotate {
             folded = folded.with_annotations();
         }
-        self.root.apply(folded).write(profile, out)
+        self.root.apply(folded).write(exported.profile, out)
     }
+}
 
-    fn write_pprof(&self, exported: Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let is_raw = exported.output.extension().is_some_and(|extension| extension == "pb");
-        let pprof = pprof(exported.about);
-        if is_raw { pprof.uncompressed() } else { pprof }.write(exported.profile, out)
-    }
+fn write_pprof(exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let is_raw = exported.output.extension().is_some_and(|extension| extension == "pb");
+    let pprof = pprof(exported.about);
+    if is_raw { pprof.uncompressed() } else { pprof }.write(exported.profile, out)
 }
 
 /// Returns the writer for pprof, with the metadata of the recording.

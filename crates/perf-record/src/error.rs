@@ -5,7 +5,7 @@ use std::io;
 
 use perf_session::{EventSetError, FileError, TracefsError};
 
-/// The reason why events could not be recorded, or no further.
+/// The reason why events could not be recorded, or why a recording could not continue.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -31,7 +31,7 @@ impl RecordError {
     }
 }
 
-/// The text of the error inside.
+/// Prints the text of the error inside.
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -75,7 +75,8 @@ impl From<TracefsError> for RecordError {
     }
 }
 
-/// Keeps the kind of the errno, the whole text, and the error itself, which [`get_ref`](io::Error::get_ref) returns.
+/// Keeps the kind of the errno and the whole text. [`get_ref`](io::Error::get_ref) returns the
+/// error itself.
 impl From<RecordError> for io::Error {
     fn from(error: RecordError) -> Self {
         let kind = error.raw_os_error().map(|errno| Self::from_raw_os_error(errno).kind());

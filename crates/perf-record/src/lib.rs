@@ -1,5 +1,5 @@
-//! Records the events of Linux into a complete `perf.data`: what was there before, exact losses, parts, snapshots, and
-//! control by other programs.
+//! Records Linux perf events into a complete `perf.data`: the state of the system before the
+//! recording, exact losses, parts, snapshots, and control by other programs.
 //!
 //! Record a command, and know what was lost:
 //!
@@ -30,8 +30,9 @@
 //! }
 //! ```
 //!
-//! The steps are always these: choose and open the events (crate [`perf_session`], here [`session`]), make a [`Recorder`] of
-//! them, begin a [`Recording`], wait and drain, finish. The example `record_command` of the repository is a whole program.
+//! Every program takes the same steps: choose and open the events (crate [`perf_session`], here
+//! [`session`]), create a [`Recorder`] from them, begin a [`Recording`], wait and drain, finish.
+//! The example `record_command` in the repository is a whole program.
 //!
 //! | to | use |
 //! |---|---|
@@ -41,12 +42,12 @@
 //! | compress the records | [`Recorder::begin_with`] a [`Writer::compressed`](file::writer::Writer::compressed) |
 //! | know what was lost | [`Recorded::lost`] of a part; [`Recorder::close`] for each loss by CPU or thread and event |
 //! | know what the file lacks, and why | [`Recording::missing`] |
-//! | begin the next file | [`Recorder::finish`], then [`Recorder::begin_file`]: a record is in one of both |
+//! | continue in another file | [`Recorder::finish`], then [`Recorder::begin_file`]: each record is in exactly one of the files |
 //! | keep the last moments, and write them on demand | [`EventSetOptions::overwrite`](session::EventSetOptions::overwrite), [`Recorder::snapshot`] |
 //! | open the events of CPUs that came online | [`Recorder::refresh`] |
 //! | name BPF programs | [`Recorder::with_bpf_programs`] |
 //! | name the program in the file, and add sections | [`Recorder::features_mut`] |
-//! | use records itself, in the order of time | [`Recorder::synthesize`], [`Recorder::flush_sorted`], [`Recorder::take_lost`] |
+//! | use the records directly, in time order | [`Recorder::synthesize`], [`Recorder::flush_sorted`], [`Recorder::take_lost`] |
 //! | let another program enable and disable the events | [`Control`] |
 //! | describe a machine without a recorder | [`synthesize`] |
 

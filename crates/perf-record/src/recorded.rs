@@ -3,13 +3,13 @@
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{EventGroup, EventSpec, NamedEvent};
 
-/// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
-/// same place.
+/// Fields of every sample. Events that agree in the fields up to `TIME` have their times at the
+/// same offset in a record.
 pub const FIELDS: SampleType =
     SampleType::IDENTIFIER.union(SampleType::IP).union(SampleType::TID).union(SampleType::TIME);
 
-/// Flags of the side-band records by which threads and addresses are named. Those for BPF programs are in Linux since 5.1, and
-/// `BUILD_ID` since 5.12.
+/// Flags of the side-band records that name threads and addresses. The flags for BPF programs exist
+/// since Linux 5.1, `BUILD_ID` since 5.12.
 pub const NAMING: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::MMAP2)
     .union(AttrFlags::COMM)
@@ -19,18 +19,21 @@ pub const NAMING: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::BPF_EVENT)
     .union(AttrFlags::BUILD_ID);
 
-/// Samples per second of an event that has neither a frequency nor a period.
+/// Default frequency in samples per second, for an event with neither a frequency nor a period.
 const FREQUENCY: u64 = 999;
 
-/// Returns the events with what a [`Recorder`](crate::Recorder) and the readers of its recordings need: the sample fields
-/// [`FIELDS`], times of `CLOCK_MONOTONIC`, and a last event that never fires and has the flags [`NAMING`].
+/// Returns the events with the settings that a [`Recorder`](crate::Recorder) and the readers of its
+/// recordings need: the sample fields [`FIELDS`], times of `CLOCK_MONOTONIC`, and an additional
+/// last event that never fires and has the flags [`NAMING`].
 ///
-/// An event without a period or a frequency has 999 samples per second, and a tracepoint or probe one for each hit. More
-/// fields, such as [`CALLCHAIN`](SampleType::CALLCHAIN), are added by
+/// An event without a period or a frequency gets 999 samples per second; a tracepoint or probe gets
+/// one sample per hit. Add more fields, such as [`CALLCHAIN`](SampleType::CALLCHAIN), by
 /// [`EventSetOptions::map_attrs`](perf_session::EventSetOptions::map_attrs). With
-/// [`allow_fallback`](perf_session::EventSetOptions::allow_fallback) the set opens on kernels that lack some of the flags.
+/// [`allow_fallback`](perf_session::EventSetOptions::allow_fallback) the set opens on kernels that
+/// lack some of the flags.
 pub fn recorded(groups: impl IntoIterator<Item = EventGroup>) -> Vec<EventGroup> {
-    // By itself, so that the losses of the others are losses of samples alone, and on all CPUs of the target.
+    // A separate event, so that the losses of the others are samples only, and open on all CPUs of
+    // the target.
     let side_band = Attr::software(Software::DUMMY).with_period(1).with_flags(NAMING);
     let side_band = NamedEvent::from(EventSpec::new(side_band));
     let groups = groups.into_iter().chain([EventGroup::from(side_band)]);
@@ -45,7 +48,7 @@ fn sampled(spec: EventSpec) -> EventSpec {
             0 => attr.with_frequency(FREQUENCY),
             _ => attr,
         };
-        // Otherwise each sample stands for the same number of events, which is in the attr.
+        // With a fixed period, each sample stands for the number of events in the attr.
         let has_period = attr.flags.contains(AttrFlags::FREQ);
         let fields = if has_period { FIELDS | SampleType::PERIOD } else { FIELDS };
         attr.with_sample_type(fields).with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC)

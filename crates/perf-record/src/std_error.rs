@@ -1,24 +1,25 @@
-//! The conversions of errors into those of std.
+//! Conversions of this crate's errors into [`std::io::Error`].
 
-/// Implements the conversion into [`std::io::Error`], with this kind if the error has no errno. The type has `raw_os_error`.
+/// Implements the conversion into [`std::io::Error`], with `$kind` if the error has no errno. The
+/// type must have `raw_os_error`.
 macro_rules! into_std {
     ($error:ty, $kind:ident) => {
         impl $error {
             /// Returns std's error of the errno, for code that looks at
             /// [`raw_os_error`](std::io::Error::raw_os_error). The text of this error is lost.
             ///
-            /// An error without an errno is converted as by `From`.
+            /// An error without an errno is converted by `From`.
             #[must_use]
             pub fn to_os_error(&self) -> std::io::Error {
                 self.raw_os_error().map_or_else(|| self.clone().into(), std::io::Error::from_raw_os_error)
             }
         }
 
-        /// Keeps the kind of the errno, the whole text, and the error itself, which
-        /// [`get_ref`](std::io::Error::get_ref) returns.
+        /// Keeps the kind of the errno and the whole text. [`get_ref`](std::io::Error::get_ref)
+        /// returns the error itself.
         ///
-        /// [`raw_os_error`](std::io::Error::raw_os_error) of the result is `None`; `to_os_error` keeps the number in
-        /// place of the text.
+        /// [`raw_os_error`](std::io::Error::raw_os_error) of the result is `None`. Use
+        /// `to_os_error` to keep the number instead of the text.
         impl From<$error> for std::io::Error {
             fn from(error: $error) -> Self {
                 let kind = match error.raw_os_error() {

@@ -1,4 +1,4 @@
-//! Recordings of this thread, made of events that it causes itself.
+//! Recordings of events that this test's thread causes itself.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a failure fails the test
 
@@ -14,7 +14,7 @@ use perf_record::session::{
 use perf_record::{FIELDS, Recorder, recorded};
 use support::skip;
 
-/// Returns page faults of this thread in user space, each a sample.
+/// Returns an event that samples each page fault of this thread in user space.
 fn faults() -> EventSpec {
     let attr = Attr::software(Software::PAGE_FAULTS).with_period(1);
     EventSpec::new(attr.with_flags(AttrFlags::EXCLUDE_KERNEL))
@@ -41,7 +41,7 @@ fn recorded_faults() -> Vec<EventGroup> {
     recorded([EventGroup::from(NamedEvent::from(faults()))])
 }
 
-/// Touches new pages, which are not freed: others would not be new.
+/// Touches new pages. They are not freed, because reused pages would not fault.
 fn fault(pages: usize) {
     let mut memory = vec![0_u8; pages * 4096];
     memory.iter_mut().step_by(4096).for_each(|byte| *std::hint::black_box(byte) = 1);
@@ -100,7 +100,7 @@ fn samples_and_losses_of_all_parts_sum_to_the_count() {
     for part in parts {
         let found = found(part.out.get_ref());
         assert_eq!(found.samples, part.inventory.samples);
-        // Those of the side-band event are not among the first event's.
+        // The first event's losses exclude the losses of the side-band event.
         assert!(found.lost <= part.lost.total(), "{found:?}, {}", part.lost);
         samples += found.samples;
         lost += found.lost;
@@ -139,7 +139,7 @@ fn what_runs_already_has_all_that_one_of_the_events_asks_for() {
 
 #[test]
 fn flight_recorder_writes_each_record_once() {
-    // With space for more than there is.
+    // The ring has more space than there are records.
     let Some(set) = open(recorded_faults(), |options| options.overwrite().ring_pages(16)) else { return };
     let mut recorder = Recorder::new(set, &System::new()).unwrap();
     recorder.set().enable().unwrap();

@@ -1,14 +1,16 @@
+//! Acknowledgements of commands.
+
 use std::fs::File;
 use std::io::{self, Write as _};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// The bytes of an acknowledgement, with the NUL that the perf tool sends: programs that read five bytes depend on it, and
-/// the shell's `read` skips it.
+/// The bytes of an acknowledgement. They end with a NUL, as in the perf tool, because programs that
+/// read five bytes depend on it; the shell's `read` skips it.
 const ACK: &[u8] = b"ack\n\0";
 
-/// Acknowledges commands. No call blocks.
+/// Acknowledges commands without blocking.
 #[derive(Debug)]
 pub struct ControlAck(Option<File>);
 
@@ -17,16 +19,17 @@ impl ControlAck {
         Self(file)
     }
 
-    /// Sends the acknowledgement of the oldest command that has none, `"ack\n\0"`. Without a place for acknowledgements it
-    /// does nothing.
+    /// Sends `"ack\n\0"` for the oldest command that is not acknowledged yet. Does nothing if the
+    /// program did not ask for acknowledgements.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::WouldBlock`] if the pipe is full, because the program does not read: then nothing is sent.
-    /// [`io::ErrorKind::BrokenPipe`] if the program has closed its end: no further call sends anything.
+    /// [`io::ErrorKind::WouldBlock`] if the pipe is full because the program does not read; nothing
+    /// is sent. [`io::ErrorKind::BrokenPipe`] if the program has closed its end; later calls send
+    /// nothing either.
     pub fn send(&mut self) -> io::Result<()> {
         let Some(file) = &mut self.0 else { return Ok(()) };
-        // The descriptor may be a blocking one, which is shared with other programs and must stay as it is.
+        // The descriptor may be blocking. Other programs share it, so its flags stay unchanged.
         let mut ends = [PollFd::new(file, PollFlags::OUT)];
         while poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Err(Errno::INTR) {}
         let [end] = &ends;

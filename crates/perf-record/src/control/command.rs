@@ -1,11 +1,13 @@
+//! The commands of the protocol, parsed from lines.
+
 use std::fmt;
 
 /// A command of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlCommand {
-    /// `enable [EVENT]`: enable all events, or the one with this name. The recorder's event of side-band records, if it is
-    /// separate, stays enabled in any case.
+    /// `enable [EVENT]`: enable all events, or the one with this name. The recorder's separate
+    /// event of side-band records, if the set has one, always stays enabled.
     Enable(Option<String>),
     /// `disable [EVENT]`: disable all events, or the one with this name.
     Disable(Option<String>),

@@ -1,3 +1,5 @@
+//! The reasons why a control channel cannot be opened.
+
 use std::fmt;
 use std::path::PathBuf;
 
@@ -10,14 +12,14 @@ use perf_session::FileError;
 pub enum ControlError {
     /// The text names no channel.
     Syntax {
-        /// The text.
+        /// Text given as the channel.
         found: String,
     },
     /// A file cannot be opened.
     File(FileError),
     /// A file is not a FIFO.
     NotFifo {
-        /// The path of the file.
+        /// Path of the file.
         path: PathBuf,
     },
 }

@@ -13,8 +13,8 @@ pub use reader::ControlReader;
 
 /// The two ends of a control channel: commands come in lines, and each is acknowledged in order.
 ///
-/// Harnesses of benchmarks use it to record only the part that they measure: they start the recorder with disabled
-/// events, then write `enable` and `disable` around that part.
+/// Benchmark harnesses use it to record only the part that they measure. They start the recorder
+/// with disabled events, then write `enable` before that part and `disable` after it.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -49,8 +49,8 @@ pub use reader::ControlReader;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Control {
-    /// The commands.
+    /// Reads the commands, blocking.
     pub reader: ControlReader,
-    /// The acknowledgements, which are dropped if the program did not ask for them.
+    /// Sends the acknowledgements, which are dropped if the program did not ask for them.
     pub ack: ControlAck,
 }

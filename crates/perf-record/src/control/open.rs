@@ -1,3 +1,5 @@
+//! Opening a control channel: FIFOs by path, or open descriptors by number.
+
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,15 +11,18 @@ use super::{Control, ControlAck, ControlError, ControlReader};
 use perf_session::{FileError, System};
 
 impl Control {
-    /// Opens the channel of a text: `fifo:COMMANDS[,ACKS]` with the paths of FIFOs, or `fd:COMMANDS[,ACKS]` with the numbers of
-    /// open descriptors of this process, which are duplicated.
+    /// Opens the channel that `text` describes: `fifo:COMMANDS[,ACKS]` with the paths of FIFOs, or
+    /// `fd:COMMANDS[,ACKS]` with the numbers of open descriptors of this process, which are
+    /// duplicated.
     ///
-    /// FIFOs are opened in both directions, so that neither end waits for the other, and programs may come and go.
+    /// FIFOs are opened for reading and writing, so that neither end waits for the other, and
+    /// programs may come and go.
     ///
     /// # Errors
     ///
-    /// [`ControlError::Syntax`], [`ControlError::NotFifo`], and [`ControlError::File`] if a file or a descriptor is not there or
-    /// must not be opened.
+    /// [`ControlError::Syntax`] for another text, [`ControlError::NotFifo`] if a path names another
+    /// kind of file, and [`ControlError::File`] if a file or descriptor does not exist or must not
+    /// be opened.
     ///
     /// # References
     ///
@@ -59,7 +64,7 @@ fn duplicate(number: &str) -> Result<File, ControlError> {
         let number = number.parse().map_err(io::Error::other)?;
         Ok(pidfd_getfd(this, number, PidfdGetfdFlags::empty())?)
     };
-    // The kernel before Linux 5.6 and some seccomp filters do not have the call. A pipe can be opened again.
+    // Kernels before Linux 5.6 and some seccomp filters lack the call. A pipe can be reopened.
     own().map(File::from).or_else(|_| {
         let again = OpenOptions::new().read(true).write(true).open(&path);
         again.map_err(|error| ControlError::File(FileError::io(path, error)))

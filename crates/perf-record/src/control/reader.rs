@@ -1,3 +1,5 @@
+//! Reading commands from a FIFO, a pipe or a socket.
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,13 +9,13 @@ use rustix::io::Errno;
 
 use super::ControlCommand;
 
-/// Bytes of a line that are kept. The rest of a longer one is skipped.
+/// Longest line that is kept, in bytes. The rest of a longer line is skipped.
 const MAX_LINE: usize = 4096;
 
-/// Reads commands, in order. It blocks, so it belongs into a thread by itself.
+/// Reads commands, in order. It blocks, so run it in a separate thread.
 ///
-/// The iteration ends when all writers of a descriptor have closed their ends. A FIFO has no end, because it is open in both
-/// directions.
+/// The iteration ends when all writers of a descriptor have closed their ends. A FIFO never ends,
+/// because it is open for reading and writing.
 #[derive(Debug)]
 pub struct ControlReader {
     file: File,
@@ -28,7 +30,7 @@ impl ControlReader {
 
     /// Waits for bytes, and splits them into commands.
     fn fill(&mut self) -> io::Result<()> {
-        // The descriptor may be one that does not block.
+        // The descriptor may be nonblocking.
         while poll(&mut [PollFd::new(&self.file, PollFlags::IN)], None) == Err(Errno::INTR) {}
         let mut bytes = [0; 512];
         match self.file.read(&mut bytes) {
@@ -41,7 +43,7 @@ impl ControlReader {
     }
 }
 
-/// The error of a read ends the iteration.
+/// Ends after a read error.
 impl Iterator for ControlReader {
     type Item = io::Result<ControlCommand>;
 
@@ -61,7 +63,8 @@ impl Iterator for ControlReader {
     }
 }
 
-/// Commands among bytes that come in parts. A line ends with a newline or, as for the perf tool, with a NUL.
+/// Splits bytes that arrive in parts into commands. A line ends with a newline or, as in the perf
+/// tool, with a NUL.
 #[derive(Debug, Default)]
 struct Lines {
     rest: Vec<u8>,

@@ -14,10 +14,10 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 use crate::synthesize::{Missing, Synthesizer, add_tracing_data, machine_features};
 
-/// Name of a group to which the user gave none, as in the perf tool.
+/// Name of a group to which the user gave no name, as in the perf tool.
 const ANONYMOUS: &str = "{anon_group}";
 
-/// The events of a set as the file describes them, and their groups.
+/// The events and groups of a set as the file describes them.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) events: Vec<RecordedEvent>,
@@ -53,7 +53,8 @@ impl Described {
         Ok(Self { events, groups, keys })
     }
 
-    /// Adds the ids of events that were opened since, and returns them with the index of their event.
+    /// Adds the ids of events that were opened in the meantime, and returns them with the index of
+    /// their event.
     pub(super) fn add_new_ids(&mut self, set: &EventSet) -> Result<Vec<(usize, Vec<u64>)>, EventSetError> {
         let mut added: Vec<(usize, Vec<u64>)> = Vec::new();
         for opened in set.events() {
@@ -81,7 +82,8 @@ impl Described {
         self.events.get(self.index_of(id)?).map(|event| event.name.as_str())
     }
 
-    /// Returns what is known before the first record, and adds what could not be read.
+    /// Returns the sections that are known before the first record, and adds to `missing` what
+    /// could not be read.
     pub(super) fn features(&self, system: &System, missing: &mut Vec<Missing>) -> Features {
         let mut features = machine_features(system);
         let version = concat!("perf-record ", env!("CARGO_PKG_VERSION")).as_bytes();
@@ -119,17 +121,17 @@ impl Described {
         features
     }
 
-    /// Adds what is known after the last record.
+    /// Adds the sections that are known after the last record.
     pub(super) fn add_results(
         &self,
         features: &mut Features,
         inventory: &Inventory,
         synthesizer: &mut Synthesizer,
     ) {
-        // With the ids of CPUs that came online.
+        // Includes the ids on CPUs that came online.
         features.set_events(&self.events);
         if let Some((first, mut last)) = inventory.sample_times {
-            // Threads that wait for the rest of the recording write nothing at its end.
+            // A thread that waits until the end of the recording writes no record there.
             let has_switches = |event: &RecordedEvent| {
                 event.attr.flags.contains(AttrFlags::CONTEXT_SWITCH | AttrFlags::USE_CLOCKID)
             };

@@ -1,10 +1,11 @@
 //! The losses of each event, in the recording.
 //!
-//! The kernel's `LOST` records are not enough: they have the id of the event whose record was written next, not of
-//! those whose records were lost, and nothing reports what is lost after the last of them. The events themselves count
-//! exactly. So the recording has `LOST_SAMPLES` records with these counts, as soon as there is one `LOST` record and at
-//! the end. The `LOST` records stay where they are, with a count of 0: readers need the times of losses. A kernel before
-//! Linux 6.0 does not count, and its `LOST` records are kept as they are.
+//! The kernel's `LOST` records are not enough. Their id names the event whose record was written
+//! next, not the event that lost records, and losses after the last of them are never reported. The
+//! events themselves count exactly, so the recording gets `LOST_SAMPLES` records with these counts,
+//! after the first `LOST` record and at the end. The `LOST` records stay in place with a count of
+//! 0, because readers need the times of losses. Kernels before Linux 6.0 do not count, so their
+//! `LOST` records stay unchanged.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use perf_session::{EventSet, EventSetError, LossLedger};
 
 use super::described::Described;
 
-/// The records of an event that the kernel dropped.
+/// Number of records of one event that the kernel dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
@@ -30,9 +31,9 @@ pub struct Lost {
 pub(super) struct Losses {
     /// Whether the events count their losses.
     pub(super) are_counted: bool,
-    /// By the id of the event.
+    /// Number of lost records up to the last call of `take`, by the id of the event.
     known: HashMap<u64, u64>,
-    /// Samples that were removed since the last call of [`take`](Self::take), because their event is unknown.
+    /// Samples removed since the last call of [`take`](Self::take) because their event is unknown.
     unattributed: u64,
 }
 
@@ -41,8 +42,8 @@ impl Losses {
         Self { are_counted: set.reads_lost(), known: HashMap::new(), unattributed: 0 }
     }
 
-    /// Returns the losses as they are in the recording: if the events count them, the records for these counts have samples that
-    /// were lost otherwise, too, so that all are only known to be records.
+    /// Returns the losses as the recording has them. If the events count losses, the same record
+    /// also counts samples that were lost otherwise, so the sum is in records.
     pub(super) fn recorded(&self, ledger: &LossLedger) -> LostCounts {
         let lost = ledger.lost();
         if self.are_counted { LostCounts::new(lost.total(), 0) } else { lost }
@@ -53,10 +54,10 @@ impl Losses {
         self.unattributed = self.unattributed.saturating_add(samples);
     }
 
-    /// Returns what the events have lost since the last call; before Linux 6.0 only samples that were removed.
+    /// Returns the losses of each event since the last call; before Linux 6.0 only removed samples.
     pub(super) fn take(&mut self, set: &EventSet, described: &Described) -> Result<Vec<Lost>, EventSetError> {
         let mut new = Vec::new();
-        // Of any event: a reader needs one.
+        // Attributed to an arbitrary event, because a reader needs one.
         let first = described.events.first().and_then(|event| event.ids.first());
         if let Some(&id) = first.filter(|_| self.unattributed > 0) {
             new.push(Lost { event: 0, id, count: std::mem::take(&mut self.unattributed) });

@@ -1,4 +1,4 @@
-//! The open events of a recording, and what all its parts have in common.
+//! The open events of a recording, and the state that all its parts share.
 
 mod described;
 mod losses;
@@ -31,63 +31,67 @@ pub use recording::{Recorded, Recording};
 pub use snapshot::Snapshot;
 pub use wakeups::WAKEUPS;
 
-/// Flags of the event with the side-band records that ask for more of what is there before. Not `BUILD_ID`: a reader decodes
-/// records without an id by the first event, and so the form of their `MMAP2`. The build ids are in their section, too.
+/// Flags of the side-band event that request more records of the state before the recording.
+/// `BUILD_ID` is not among them, because a reader decodes records without an id by the first event,
+/// which decides the form of their `MMAP2`. The build ids are in their own section as well.
 const DESCRIBED: AttrFlags = AttrFlags::MMAP_DATA
     .union(AttrFlags::NAMESPACES)
     .union(AttrFlags::CGROUP)
     .union(AttrFlags::KSYMBOL)
     .union(AttrFlags::BPF_EVENT);
 
-/// Records an [`EventSet`] into one `perf.data`, or into one after the other.
+/// Records an [`EventSet`] into one `perf.data` file, or into several in sequence.
 ///
-/// The records are written as they are in the rings, without decoding, except:
+/// Records are written as they are in the rings, without decoding, except:
 ///
-/// - A sample that the kernel gave the id of another program's event has the id of its event again, or is removed and counted
-///   as lost if several events may have written it (kernel errata, "Id and time of another software event").
-/// - Losses are counted by event, exactly: the samples and the losses of an event sum to its count. `LOST` records, which name
-///   the wrong event, stay as the times of losses with a count of 0. Before Linux 6.0 they are all that is known, and stay as
-///   they are.
-/// - Of a [system-wide](perf_session::EventSpec::system_wide) event in a set of tasks, which is the tracepoint [`WAKEUPS`],
-///   only the hits about the tasks are written.
+/// - A sample to which the kernel gave the id of another program's event gets back the id of its
+///   event. If several events may have written it, it is removed and counted as lost (kernel
+///   errata, "Id and time of another software event").
+/// - Losses are counted by event, exactly: the samples and the losses of an event sum to its count.
+///   `LOST` records, which name the wrong event, stay as the times of losses with a count of 0.
+///   Before Linux 6.0 they are the only source, and stay unchanged.
+/// - A set of tasks may have one [system-wide](perf_session::EventSpec::system_wide) event, the
+///   tracepoint [`WAKEUPS`]. Only its hits about the tasks are written.
 ///
-/// All events need the same sample fields up to `TIME`, with `IDENTIFIER`, and the flag `SAMPLE_ID_ALL`, so that a reader finds
-/// the event of each record. One of them needs the flags of side-band records. [`recorded`](crate::recorded) adds them.
+/// All events need the same sample fields up to `TIME`, with `IDENTIFIER`, and the flag
+/// `SAMPLE_ID_ALL`, so that a reader finds the event of each record. One of them needs the flags of
+/// side-band records. [`recorded`](crate::recorded) adds all of these.
 ///
-/// The set is read by the recorder alone. The clock of its events is any; with
+/// Only the recorder reads the set. Its events may use any clock; with
 /// [`Clock::MONOTONIC`](perf_session::ring::Clock::MONOTONIC) the recording has the wall clock too.
 pub struct Recorder {
     set: EventSet,
     described: Described,
     losses: Losses,
-    /// Gives the samples of software events that others sample, too, the ids of this recording.
+    /// Restores the ids of this recording in samples of software events that others sample, too.
     repair: SampleRepair,
     /// Chooses wakeups of recorded tasks.
     wakeups: Option<WakeupFilter>,
-    /// The tasks that are recorded now; `None` if all tasks of CPUs are.
+    /// Tasks that are recorded now; `None` if all tasks of CPUs are recorded.
     tasks: Option<ObservedTasks>,
-    /// The attr of the first event, whose trailer the records of what was there before have, with [`DESCRIBED`] flags of any event.
+    /// Attr of the first event, with the [`DESCRIBED`] flags that any event has. Synthesized
+    /// records have its trailer.
     attr: Attr,
-    /// The layout of the first event. The times of all events are at the same place.
+    /// Layout of the first event. The times of all events are at the same offset.
     layout: SampleLayout,
     system: System,
-    /// Sections that are known before the first record; read once.
+    /// Sections that are known before the first record. They are read once.
     features: Option<Features>,
-    /// Facts that the features lack.
+    /// Facts that are missing from the features.
     missing: Vec<Missing>,
     programs: Box<dyn FnMut() -> io::Result<Vec<LoadedProgram>> + Send>,
-    /// The head of the last snapshot of each overwritten ring.
+    /// Head of the last snapshot of each overwritten ring, in bytes.
     heads: HashMap<RingKey, u64>,
     copy: Vec<u64>,
 }
 
 impl Recorder {
-    /// Makes a recorder of open events with rings, which may be disabled or enabled.
+    /// Creates a recorder of open events with rings. The events may be disabled or enabled.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Events`] if the id of an event cannot be read, and [`RecordError::Tracefs`] if the set has a system-wide
-    /// event and the format of [`WAKEUPS`] cannot be read.
+    /// [`RecordError::Events`] if the id of an event cannot be read, and [`RecordError::Tracefs`]
+    /// if the set has a system-wide event but the format of [`WAKEUPS`] cannot be read.
     pub fn new(set: EventSet, system: &System) -> Result<Self, RecordError> {
         let described = Described::new(&set)?;
         let attrs = || described.events.iter().map(|event| event.attr);
@@ -113,8 +117,9 @@ impl Recorder {
         })
     }
 
-    /// Names the BPF programs that are loaded before a recording. `programs` lists them by `bpf(2)`, as the crate `perf-bpf`
-    /// does: it is called at the start of each recording. Without it, samples in such programs have no names.
+    /// Names the BPF programs that were loaded before a recording. `programs` is called at the
+    /// start of each recording and lists them by `bpf(2)`, as the crate `perf-bpf` does. By
+    /// default, samples in such programs have no names.
     #[must_use]
     pub fn with_bpf_programs(
         mut self,
@@ -124,45 +129,48 @@ impl Recorder {
         self
     }
 
-    /// Returns the events.
+    /// Returns the set of open events.
     pub const fn set(&self) -> &EventSet {
         &self.set
     }
 
-    /// Returns the events, to wait for records, and to enable, disable and refresh them.
+    /// Returns the set mutably, to wait for records, and to enable, disable and refresh the events.
     ///
-    /// After events were [refreshed](EventSet::refresh), call [`learn_ids`](Self::learn_ids).
+    /// After you [refresh](EventSet::refresh) events, call [`learn_ids`](Self::learn_ids).
     pub const fn set_mut(&mut self) -> &mut EventSet {
         &mut self.set
     }
 
-    /// Returns the events as a recording describes them: one for each PMU of a logical event, with the ids of all CPUs and
-    /// threads.
+    /// Returns the events as a recording describes them: one for each PMU of a logical event, with
+    /// the ids of all CPUs and threads.
     pub fn events(&self) -> &[RecordedEvent] {
         &self.described.events
     }
 
-    /// Returns the tasks that are recorded now, or `None` if all tasks of CPUs are.
+    /// Returns the tasks that are recorded now; `None` if all tasks of CPUs are recorded.
     pub const fn tasks(&self) -> Option<&ObservedTasks> {
         self.tasks.as_ref()
     }
 
-    /// Returns whether the set has a system-wide event, which is open on all CPUs, whatever is recorded: then
-    /// [refresh](EventSet::refresh) its CPUs.
+    /// Returns whether the set has a system-wide event, which is open on all CPUs, whatever is
+    /// recorded. If so, [refresh](EventSet::refresh) its CPUs.
     pub const fn has_wakeups(&self) -> bool {
         self.wakeups.is_some()
     }
 
-    /// Returns the feature sections that each recording has, without those that depend on its records. The first call reads
-    /// what describes the machine, otherwise the first start of a recording does.
+    /// Returns the feature sections of each recording, without the sections that depend on its
+    /// records. The first call, or else the start of the first recording, reads the description of
+    /// the machine.
     ///
-    /// It has the command line of this program. [`VERSION`](perf_file::format::Feature::VERSION) is the version of this crate,
-    /// which a program replaces by its name and version.
+    /// The sections include the command line of this program.
+    /// [`VERSION`](perf_file::format::Feature::VERSION) is the version of this crate, which a
+    /// program replaces by its name and version.
     pub fn features_mut(&mut self) -> &mut Features {
         self.described().1
     }
 
-    /// Returns what the [features](Self::features_mut) lack. Each recording lacks it too.
+    /// Returns the facts that are missing from the [features](Self::features_mut), and so from each
+    /// recording.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
@@ -173,12 +181,13 @@ impl Recorder {
         (&described.events, features)
     }
 
-    /// Returns the records of what is there before a recording, or before a later part of it, and what cannot be read: for a
-    /// program that uses the records itself. A [`Recording`] begins with them.
+    /// Returns the records of the state before a recording, or before a later part of it, and the
+    /// list of what cannot be read. For programs that use the records directly; a [`Recording`]
+    /// begins with them.
     ///
     /// # Errors
     ///
-    /// `/proc` cannot be read.
+    /// [`FileError`] if `/proc` cannot be read.
     pub fn synthesize(&mut self) -> Result<(Synthesizer, Vec<Missing>), FileError> {
         let (mut synthesizer, mut missing) = (Synthesizer::new(&self.system, &self.attr), Vec::new());
         if self.attr.flags.contains(AttrFlags::CGROUP) {
@@ -191,7 +200,8 @@ impl Recorder {
         Ok((synthesizer, missing))
     }
 
-    /// Starts the command of a set for a [command](perf_session::EventSetTarget::command), as [`EventSet::spawn`] does.
+    /// Starts the command of a set whose target is a
+    /// [command](perf_session::EventSetTarget::command), as [`EventSet::spawn`] does.
     ///
     /// # Errors
     ///
@@ -202,26 +212,28 @@ impl Recorder {
         Ok(child)
     }
 
-    /// Notes the process of a command that was started by [`EventSet::spawn`]: a later part of the recording, and the choice of
-    /// wakeups, need it. Does nothing for a set of CPUs.
+    /// Notes the process of a command that was started by [`EventSet::spawn`], because later parts
+    /// of the recording and the filter of wakeups need it. Does nothing for a set of CPUs.
     pub fn add_process(&mut self, pid: u32) {
         if let Some(tasks) = &mut self.tasks {
             tasks.add(pid, pid);
         }
     }
 
-    /// Learns the ids of the events that were opened since the start or the last call. Returns the new ids, with the index of
-    /// the event in [`events`](Self::events): give them to [`Recording::add_ids`].
+    /// Reads the ids of the events that were opened since the start or the last call. Returns the
+    /// new ids, with the index of the event in [`events`](Self::events). Pass them to
+    /// [`Recording::add_ids`].
     ///
     /// # Errors
     ///
-    /// The id of an event cannot be read.
+    /// [`EventSetError`] if the id of an event cannot be read.
     pub fn learn_ids(&mut self) -> Result<Vec<(usize, Vec<u64>)>, EventSetError> {
         self.repair.update(&self.set)?;
         self.described.add_new_ids(&self.set)
     }
 
-    /// Opens the events of CPUs that came online, as [`EventSet::refresh`] does, and adds their ids to the recording.
+    /// Opens the events of CPUs that came online, as [`EventSet::refresh`] does, and adds their ids
+    /// to the recording.
     ///
     /// # Errors
     ///
@@ -234,7 +246,7 @@ impl Recorder {
         Ok(refreshed)
     }
 
-    /// Waits for records, at most for `timeout`, and writes them into the recording: one round.
+    /// Waits for records for at most `timeout`, and writes them into the recording.
     ///
     /// # Errors
     ///
@@ -249,9 +261,9 @@ impl Recorder {
         Ok(readiness)
     }
 
-    /// Takes the unread records of all rings in the order of time, for a program that uses them itself instead of a
-    /// [`Recording`]. Samples have the ids of their events. `LOST` records are left out if the events count their losses, which
-    /// [`take_lost`](Self::take_lost) returns.
+    /// Takes the unread records of all rings in time order, for a program that uses them directly
+    /// instead of a [`Recording`]. Samples have the ids of their events. If the events count their
+    /// losses, `LOST` records are left out; [`take_lost`](Self::take_lost) returns the counts.
     ///
     /// # Errors
     ///
@@ -280,21 +292,22 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns what each event has lost since the last call, or since the last [`Recording`] ended: for a program that uses the
-    /// records itself. Before Linux 6.0, when events do not count their losses, only samples that were removed.
+    /// Returns the losses of each event since the last call, or since the end of the last
+    /// [`Recording`], for a program that uses the records directly. Before Linux 6.0 events do not
+    /// count their losses, so the result has only removed samples.
     ///
     /// # Errors
     ///
-    /// An event cannot be read.
+    /// [`EventSetError`] if an event cannot be read.
     pub fn take_lost(&mut self) -> Result<Vec<Lost>, EventSetError> {
         self.losses.take(&self.set, &self.described)
     }
 
-    /// Closes the events, and returns everything that was lost, by CPU or thread and event, with the
-    /// sum as it is in the recording.
+    /// Closes the events, and returns each loss by CPU or thread and event, with the sum as the
+    /// recording has it.
     pub fn close(self) -> (LossLedger, LostCounts) {
         let known = self.set.ledger().clone();
-        // Without the last losses if an event cannot be read.
+        // If an event cannot be read, the losses since the last read are missing.
         let ledger = self.set.close().unwrap_or(known);
         let lost = self.losses.recorded(&ledger);
         (ledger, lost)

@@ -1,4 +1,4 @@
-//! One reading of all rings, and the records that it writes.
+//! One pass over all rings, and the records that it writes.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::losses::Losses;
 use super::wakeups::WakeupFilter;
 use crate::RecordError;
 
-/// One reading of all rings.
+/// One pass over all rings.
 pub(super) struct Pass<'p, W: Write> {
     pub(super) writer: &'p mut Writer<W>,
     pub(super) inventory: &'p mut Inventory,
@@ -23,9 +23,9 @@ pub(super) struct Pass<'p, W: Write> {
     pub(super) tasks: &'p mut Option<ObservedTasks>,
     pub(super) layout: &'p SampleLayout,
     pub(super) ledger: &'p mut LossLedger,
-    /// Whether nothing was written.
+    /// Whether nothing was written yet.
     pub(super) is_empty: bool,
-    /// Whether something was lost that the events count.
+    /// Whether there was a loss that the events count.
     pub(super) has_lost: bool,
 }
 
@@ -53,8 +53,8 @@ impl<W: Write> Pass<'_, W> {
         Ok(())
     }
 
-    /// Writes the copied wakeups of all CPUs that are about the recorded tasks, after the records of the tasks: their starts are
-    /// known then.
+    /// Writes the copied wakeups of all CPUs that are about the recorded tasks. It runs after the
+    /// records of the tasks are written, when their starts are known.
     pub(super) fn write_wakeups(
         &mut self,
         ring: RingKey,
@@ -65,7 +65,7 @@ impl<W: Write> Pass<'_, W> {
         for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
             self.ledger.note_record(ring, record, self.layout, None);
         }
-        // Before Linux 6.0, the losses are these records alone.
+        // Before Linux 6.0, these records are the only account of losses.
         let keeps_losses = !self.losses.are_counted;
         self.has_lost |= filter.choose(words, self.tasks.as_ref(), keeps_losses);
         let window = Window::from_slices(words, &[]);
@@ -83,7 +83,8 @@ impl<W: Write> Pass<'_, W> {
     }
 }
 
-/// Writes the records of a window. Those of kind `LOST` count 0: they are where the losses were, which are counted by event.
+/// Writes the records of a window. A `LOST` record gets a count of 0, because it only marks the
+/// place of a loss; the losses are counted by event.
 fn write_with_places_of_losses<W: Write>(
     writer: &mut Writer<W>,
     window: Window<'_>,
@@ -92,7 +93,7 @@ fn write_with_places_of_losses<W: Write>(
     for record in window.records(&mut []).map_while(Result::ok) {
         if record.kind() == RecordType::LOST {
             let mut place = record.bytes().to_vec();
-            // After the header and the id.
+            // The count follows the header and the id.
             if let Some(lost) = place.get_mut(16..24) {
                 lost.fill(0);
             }
@@ -104,7 +105,8 @@ fn write_with_places_of_losses<W: Write>(
     Ok(())
 }
 
-/// Returns the name of the event of a record that reports a loss of this event.
+/// Returns the name of the event whose loss or throttling the record reports; `None` for other
+/// records.
 fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Arc<str>> {
     let kinds = [RecordType::THROTTLE, RecordType::UNTHROTTLE, RecordType::LOST_SAMPLES];
     if !kinds.contains(&record.kind()) {

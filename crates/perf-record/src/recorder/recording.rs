@@ -1,4 +1,4 @@
-//! One `perf.data` that is being written.
+//! One `perf.data` in progress.
 
 use std::io::{Seek, Write};
 
@@ -12,7 +12,8 @@ use super::{Recorder, Snapshot};
 use crate::RecordError;
 use crate::synthesize::{Missing, Synthesizer};
 
-/// A recording in progress. Dropped, it is a recording that was interrupted, which can be read up to its last round.
+/// A recording in progress. If it is dropped, the file can be read up to the last round, like an
+/// interrupted recording.
 #[derive(Debug)]
 pub struct Recording<W: Write> {
     pub(super) writer: Writer<W>,
@@ -22,21 +23,21 @@ pub struct Recording<W: Write> {
     lost: u64,
 }
 
-/// A recording that is complete.
+/// A recording that is complete, with the account of its records.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recorded<W> {
-    /// The file or pipe.
+    /// File or pipe that was passed to [`Recorder::begin_file`] or another start.
     pub out: W,
-    /// The number of records by kind, the malformed bytes, the time of the samples and the mapped files.
+    /// Number of records by kind, malformed bytes, time range of the samples, and mapped files.
     pub inventory: Inventory,
     /// Records that the kernel dropped while this recording was written, and samples that were
-    /// removed, of all events. They are in the recording, by event.
+    /// removed, summed over all events. The recording has them by event.
     pub lost: LostCounts,
 }
 
 impl<W: Write> Recording<W> {
-    /// Returns what was written so far, without losses that the events count.
+    /// Returns the account of the records written so far, without losses that the events count.
     pub const fn inventory(&self) -> &Inventory {
         &self.inventory
     }
@@ -46,12 +47,13 @@ impl<W: Write> Recording<W> {
         self.writer.position()
     }
 
-    /// Returns what the recording lacks, of what was there before it.
+    /// Returns the facts that are missing from the description of the state before the recording.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
 
-    /// Adds ids of events that were opened since the recording began, as [`Recorder::learn_ids`] returns them.
+    /// Adds ids of events that were opened since the recording began, as returned by
+    /// [`Recorder::learn_ids`].
     ///
     /// # Errors
     ///
@@ -60,11 +62,11 @@ impl<W: Write> Recording<W> {
         Ok(self.writer.add_ids(event, ids)?)
     }
 
-    /// Writes what overwritten rings held.
+    /// Writes the records that overwritten rings held.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Write`].
+    /// [`RecordError::Write`] if the output fails.
     pub fn write_snapshot(&mut self, snapshot: &Snapshot) -> Result<(), RecordError> {
         for words in &snapshot.copies {
             let window = Window::from_slices(words, &[]);
@@ -77,11 +79,12 @@ impl<W: Write> Recording<W> {
 
 /// # Recordings
 impl Recorder {
-    /// Begins a recording in the file form, with what is there before its records.
+    /// Begins a recording in the file form, with records of the state before it.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Write`], and [`RecordError::File`] if `/proc` cannot be read.
+    /// [`RecordError::Write`] if the output fails, and [`RecordError::File`] if `/proc` cannot be
+    /// read.
     pub fn begin_file<W: Write + Seek>(&mut self, out: W) -> Result<Recording<W>, RecordError> {
         self.begin_with(|events, _| Writer::file(out, events))
     }
@@ -90,17 +93,19 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// As of [`begin_file`](Self::begin_file).
+    /// [`RecordError::Write`] if the output fails, and [`RecordError::File`] if `/proc` cannot be
+    /// read.
     pub fn begin_pipe<W: Write>(&mut self, out: W) -> Result<Recording<W>, RecordError> {
         self.begin_with(|events, features| Writer::pipe(out, events, features))
     }
 
-    /// Begins a recording with a writer that `start` makes of the events and the features, such as one that
-    /// [compresses](Writer::compressed).
+    /// Begins a recording with a writer that `start` creates from the events and the features, such
+    /// as one that [compresses](Writer::compressed).
     ///
     /// # Errors
     ///
-    /// As of [`begin_file`](Self::begin_file).
+    /// [`RecordError::Write`] if `start` or the output fails, and [`RecordError::File`] if `/proc`
+    /// cannot be read.
     pub fn begin_with<W: Write>(
         &mut self,
         start: impl FnOnce(&[RecordedEvent], &Features) -> perf_file::Result<Writer<W>>,
@@ -117,15 +122,18 @@ impl Recorder {
         Ok(Recording { writer, inventory, synthesizer, missing, lost: 0 })
     }
 
-    /// Writes the unread records of all rings into the recording. Each record is in one recording.
+    /// Writes the unread records of all rings into the recording. Each record is written to one
+    /// recording only.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Events`] if a ring or the losses of an event cannot be read, and [`RecordError::Write`].
+    /// [`RecordError::Events`] if a ring or the losses of an event cannot be read, and
+    /// [`RecordError::Write`] if the output fails.
     pub fn drain<W: Write>(&mut self, recording: &mut Recording<W>) -> Result<(), RecordError> {
         let Self { set, described, losses, repair, wakeups, tasks, layout, copy, .. } = self;
         let (rings, ledger) = set.rings_and_ledger()?;
-        // Copied before the rings of the tasks are read, which have the start of each task that was woken.
+        // Copied before the rings of the tasks are read, so that those rings have the start of each
+        // woken task.
         let is_wide = |key: &RingKey| wakeups.is_some() && key.scope().is_system_wide();
         let unread = rings.iter().filter(|(key, ring)| is_wide(key) && ring.has_records());
         let unread: Vec<RingKey> = unread.map(|(key, _)| *key).collect();
@@ -142,7 +150,7 @@ impl Recorder {
         let mut pass =
             Pass { writer, inventory, described, losses, repair, tasks, layout, ledger, is_empty, has_lost };
         for (key, batch) in rings.ready().filter(|(key, _)| !is_wide(key)) {
-            // Copied, so that the kernel has the ring while the file is written.
+            // Copied, so that the kernel gets the ring back while the file is written.
             batch?.copy_into(copy);
             pass.write(*key, copy)?;
         }
@@ -164,7 +172,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Writes what the events have lost, with the time of the last sample.
+    /// Writes the losses of the events, with the time of the last sample.
     fn write_losses<W: Write>(&mut self, recording: &mut Recording<W>) -> Result<(), RecordError> {
         let time = recording.inventory.sample_times.map_or(0, |(_, last)| last);
         for Lost { event, id, count } in self.take_lost()? {
@@ -174,12 +182,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// Completes a recording: with the unread records of the rings, unless these are overwritten, the losses until now, the
-    /// build ids of the mapped files, and the features. Another may begin. Disable the events before the last one ends.
+    /// Completes a recording: writes the unread records of the rings, unless these are overwritten,
+    /// the losses until now, the build ids of the mapped files, and the features. Another recording
+    /// may begin afterwards. Disable the events before you finish the last recording.
     ///
     /// # Errors
     ///
-    /// The errors of [`drain`](Self::drain).
+    /// [`RecordError::Events`] if a ring or the losses of an event cannot be read, and
+    /// [`RecordError::Write`] if the output fails.
     pub fn finish<W: Write>(&mut self, mut recording: Recording<W>) -> Result<Recorded<W>, RecordError> {
         if !self.is_overwritten() {
             self.drain(&mut recording)?;
@@ -192,7 +202,7 @@ impl Recorder {
         let counts = if self.losses.are_counted {
             LostCounts::new(lost, 0)
         } else {
-            // Before Linux 6.0 only removed samples are counted here.
+            // Before Linux 6.0 this counts only removed samples.
             let mut counts = inventory.lost;
             counts += LostCounts::new(0, lost);
             counts

@@ -1,4 +1,4 @@
-//! Recordings of the last moments: rings that are overwritten, and written on demand.
+//! Recordings of the last moments: overwritten rings that are written on demand.
 
 use perf_session::ObservedTasks;
 use perf_session::ring::{AttrFlags, RawRecord, RecordType, SampleLayout};
@@ -6,7 +6,7 @@ use perf_session::ring::{AttrFlags, RawRecord, RecordType, SampleLayout};
 use super::Recorder;
 use crate::RecordError;
 
-/// A copy of the records that overwritten rings held.
+/// A copy of the records in overwritten rings.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The records of each ring, the oldest first.
@@ -15,10 +15,11 @@ pub struct Snapshot {
 
 /// # Flight recorders
 impl Recorder {
-    /// Copies the records that each ring has since the last snapshot. The set
-    /// [overwrites](perf_session::EventSetOptions::overwrite) its rings.
+    /// Copies the records that each ring got since the last snapshot. The set must
+    /// [overwrite](perf_session::EventSetOptions::overwrite) its rings.
     ///
-    /// A recording that begins after it describes the tasks that have the records: those of their forks may be overwritten.
+    /// A recording that begins afterwards describes the tasks of these records, because their
+    /// `FORK` records may be overwritten.
     ///
     /// ```no_run
     /// use std::fs::File;
@@ -41,7 +42,7 @@ impl Recorder {
         let mut copies = Vec::new();
         for (key, mut snapshot) in set.snapshots()? {
             let head = snapshot.head();
-            // A ring is written downwards.
+            // The kernel writes an overwritten ring downwards.
             let new = heads.insert(key, head).unwrap_or(0).wrapping_sub(head);
             let mut left = new;
             let mut records: Vec<RawRecord<'_>> = Vec::new();
@@ -53,7 +54,8 @@ impl Recorder {
             let mut words = Vec::new();
             for record in records.iter().rev() {
                 words.extend_from_slice(record.words());
-                // A wakeup is a sample of the waker, who may be of no recorded process.
+                // A wakeup is a sample of the waker, which may belong to a process that is not
+                // recorded.
                 if let Some(tasks) = tasks.as_mut().filter(|_| !key.scope().is_system_wide()) {
                     note_task(tasks, *record, layout);
                 }
@@ -65,7 +67,7 @@ impl Recorder {
             let removed = repair.repair(*key, words).removed;
             losses.add_unattributed(removed);
             ledger.note_unattributed(*key, removed);
-            // All tasks are known now.
+            // All tasks are known at this point.
             if let Some(filter) = wakeups.as_mut().filter(|_| key.scope().is_system_wide()) {
                 filter.choose(words, tasks.as_ref(), true);
             }
@@ -82,7 +84,7 @@ impl Recorder {
     }
 }
 
-/// Notes the task of a record of a set of tasks.
+/// Notes the task of a record from a set of tasks.
 fn note_task(tasks: &mut ObservedTasks, record: RawRecord<'_>, layout: &SampleLayout) {
     let is_sample = record.kind() == RecordType::SAMPLE;
     let sample = is_sample.then(|| record.sample_head(layout).ok()).flatten();

@@ -1,25 +1,25 @@
-//! The wakeups of the recorded tasks, among those of all CPUs.
+//! Selects the wakeups of the recorded tasks from the wakeups on all CPUs.
 
 use perf_session::ring::decode::Window;
 use perf_session::ring::{Record, RecordType, SampleLayout};
 use perf_session::tracepoint::{FormatError, IntegerField};
 use perf_session::{EventSet, ObservedTasks, System, Tracefs, TracefsError};
 
-/// The tracepoint of wakeups: its category, its name, and its field with the woken thread. From its time on, the kernel counts
-/// that the thread waits for a CPU.
+/// The tracepoint of wakeups: its category, its name, and its field with the woken thread. It marks
+/// the time from which the thread waits for a CPU.
 pub const WAKEUPS: [&str; 3] = ["sched", "sched_wakeup", "pid"];
 
-/// Chooses records of the event with the times of wakeups.
+/// Selects records of the event with the times of wakeups.
 #[derive(Debug)]
 pub(super) struct WakeupFilter {
     layout: SampleLayout,
-    /// The woken thread, in the payload of a sample.
+    /// Field of the woken thread in the payload of a sample.
     woken: IntegerField,
     kept: Vec<u64>,
 }
 
 impl WakeupFilter {
-    /// Makes the filter of the system-wide event of a set; `None` without such an event.
+    /// Creates the filter for the system-wide event of a set; `None` without such an event.
     pub(super) fn new(set: &EventSet, system: &System) -> Result<Option<Self>, TracefsError> {
         let Some(open) = set.events().find(|open| open.scope.is_system_wide()) else { return Ok(None) };
         let layout = SampleLayout::new(open.event.attr());
@@ -30,8 +30,9 @@ impl WakeupFilter {
         Ok(Some(Self { layout, woken: woken.map_err(malformed)?, kept: Vec::new() }))
     }
 
-    /// Removes the wakeups of tasks that are not recorded, whose names are in the payload, and the places of losses if they are
-    /// counted elsewhere: a wait whose wakeup is lost has none. Without tasks, all are recorded. Returns whether there was a loss.
+    /// Removes the wakeups of tasks that are not recorded, because their payload names those tasks.
+    /// If losses are counted elsewhere, also removes the `LOST` records; a wait whose wakeup was
+    /// lost then lacks it. With `None`, all tasks are recorded. Returns whether there was a loss.
     pub(super) fn choose(
         &mut self,
         words: &mut Vec<u64>,
@@ -51,7 +52,7 @@ impl WakeupFilter {
                     has_lost = true;
                     keeps_losses
                 }
-                // Its tasks are unknown.
+                // The tasks of a malformed sample are unknown.
                 Err(_) => record.kind() != RecordType::SAMPLE,
                 Ok(_) => true,
             };

@@ -1,3 +1,5 @@
+//! Records of BPF programs that are loaded already.
+
 use std::collections::BTreeMap;
 
 use perf_session::ring::abi::KsymbolType;
@@ -9,37 +11,38 @@ use perf_session::KernelSymbols;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[doc(alias = "bpf_prog_info")]
 pub struct LoadedProgram {
-    /// The id of the program in the kernel.
+    /// Id of the program in the kernel.
     pub id: u32,
-    /// Hash of the instructions, by which the kernel names the program's symbol.
+    /// Hash of the instructions, which is part of the name of the program's symbol.
     pub tag: [u8; 8],
-    /// Name, empty if it has none.
+    /// Name; empty for an unnamed program.
     pub name: Vec<u8>,
-    /// The machine code of its functions, the main function first.
+    /// Machine code of its functions, the main function first.
     pub functions: Vec<LoadedFunction>,
 }
 
 /// The machine code of a function of a [`LoadedProgram`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadedFunction {
-    /// Address in the kernel.
+    /// Start address in the kernel.
     pub address: u64,
     /// Length in bytes.
     pub len: u32,
 }
 
 impl Synthesizer {
-    /// Appends a `KSYMBOL` record of each function and a `BPF_EVENT` record of each program, as the kernel writes them
-    /// for programs that are loaded later, and a `KSYMBOL` record of each trampoline and dispatcher. Without `ksymbol`
-    /// or `bpf_event` in the attr, those records are left out.
+    /// Appends a `KSYMBOL` record of each function and a `BPF_EVENT` record of each program, as the
+    /// kernel writes them for programs that are loaded later, and a `KSYMBOL` record of each
+    /// trampoline and dispatcher. Without `ksymbol` or `bpf_event` in the attr, these records are
+    /// left out.
     ///
-    /// The names of functions come from `/proc/kallsyms`. A function that is not listed there, because
-    /// `net.core.bpf_jit_kallsyms` is 0, has the name of its program.
+    /// The names of functions come from `/proc/kallsyms`. A function that is missing there, because
+    /// `net.core.bpf_jit_kallsyms` is 0, gets the name of its program.
     pub fn bpf_programs(&mut self, programs: impl IntoIterator<Item = LoadedProgram>) {
         if !self.with_symbols && !self.with_programs {
             return;
         }
-        // The symbols of BPF come after the kernel's.
+        // `/proc/kallsyms` lists the symbols of BPF after the kernel's own.
         let mut symbols = self.symbols.take();
         let mut names = None;
         for program in programs {
@@ -55,7 +58,8 @@ impl Synthesizer {
         }
         let is_image =
             |name: &[u8]| name.starts_with(b"bpf_trampoline_") || name.starts_with(b"bpf_dispatcher_");
-        // Each is a page long. They exist only with programs, so `names` is not read for them alone.
+        // Each is one page long. They exist only together with programs, so `names` is not read for
+        // them alone.
         let page = perf_session::ring::sys::page_size() as u32;
         let images = names.iter().flatten().filter(|(_, name)| self.with_symbols && is_image(name));
         for (address, name) in images {
@@ -72,11 +76,11 @@ impl LoadedProgram {
     }
 }
 
-/// Returns the names of BPF's symbols by address, none if `/proc/kallsyms` cannot be read.
+/// Returns the names of BPF symbols by address; empty if `/proc/kallsyms` cannot be read.
 fn bpf_symbols(symbols: Option<KernelSymbols>) -> BTreeMap<u64, Vec<u8>> {
     let mut names = BTreeMap::new();
     let Some(mut symbols) = symbols else { return names };
-    // An error leaves the names so far.
+    // After an error, the names read so far are kept.
     let _ = symbols.find_map(|symbol| {
         if symbol.module == Some(b"bpf") {
             names.insert(symbol.address, symbol.name.to_vec());

@@ -4,20 +4,21 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Program header of notes.
+/// Type of a program header of notes.
 const PT_NOTE: u64 = 4;
 /// Type of the note with the build id; its owner is `GNU`.
 const NT_GNU_BUILD_ID: u64 = 3;
-/// Bytes of notes that are read at most.
+/// Limit of the notes that are read, in bytes.
 const MAX_NOTES: u64 = 64 << 10;
-/// Program headers that are read at most.
+/// Limit of the program headers that are read.
 const MAX_HEADERS: u64 = 256;
-/// Bytes of a build id that `perf.data` can hold.
+/// Longest build id that `perf.data` can hold, in bytes.
 const MAX_ID: usize = 20;
 
-/// Returns the build id of an ELF file; `None` if it has none, is no ELF file or cannot be read.
+/// Returns the build id of an ELF file; `None` if it has no build id, cannot be read or is not an
+/// ELF file.
 pub(super) fn of_file(path: &Path) -> Option<Vec<u8>> {
-    // A device or a pipe must not be opened.
+    // Opening a device or a pipe could have side effects or block.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -29,7 +30,7 @@ pub(super) fn of_notes(notes: &[u8]) -> Option<Vec<u8>> {
     find(notes, Order::NATIVE)
 }
 
-/// The two parameters of the layout of an ELF file.
+/// Word size and byte order of an ELF file.
 #[derive(Clone, Copy)]
 struct Order {
     is_64_bit: bool,
@@ -72,7 +73,7 @@ fn of_elf<F: Read + Seek>(file: &mut F) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns the bytes at an offset, less at the end of the file.
+/// Returns the bytes at an offset, fewer at the end of the file.
 fn read<F: Read + Seek>(file: &mut F, offset: u64, len: u64) -> Option<Vec<u8>> {
     file.seek(SeekFrom::Start(offset)).ok()?;
     let mut bytes = Vec::new();
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn this_program_or_its_loader_is_an_elf_file() {
-        // Whether a linker writes a build id depends on the distribution; that no error occurs does not.
+        // The distribution decides whether a linker writes a build id, but no error may occur.
         let path = std::env::current_exe().unwrap();
         assert!(of_file(&path).is_none_or(|id| (8..=20).contains(&id.len())));
         assert_eq!(of_file(Path::new("/")), None);

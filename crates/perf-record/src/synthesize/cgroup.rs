@@ -1,3 +1,5 @@
+//! Records of the cgroups that exist already.
+
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -7,22 +9,23 @@ use super::Synthesizer;
 use perf_session::FileError;
 
 impl Synthesizer {
-    /// Appends a `CGROUP` record of each cgroup, and returns their number: the kernel writes one only for those that
-    /// are created later.
+    /// Appends a `CGROUP` record of each cgroup, and returns their number. The kernel writes such
+    /// records only for cgroups that are created later.
     ///
-    /// The id is the inode number of the folder, which is the kernel's id on a machine of 64 bits. It walks the
-    /// hierarchy of the controller `perf_event`, if that has its own, otherwise the hierarchy of version 2. Cgroups that are
-    /// removed meanwhile are left out.
+    /// The id is the inode number of the directory, which is the kernel's id on 64-bit machines.
+    /// The walk covers the hierarchy of the controller `perf_event` if that controller has its own,
+    /// otherwise the hierarchy of version 2. Cgroups that are removed meanwhile are left out.
     ///
     /// # Errors
     ///
-    /// `/proc/self/mounts` cannot be read or has no such hierarchy, or the root of the hierarchy cannot be read.
+    /// [`FileError`] if `/proc/self/mounts` cannot be read or lists no such hierarchy, or if the
+    /// root of the hierarchy cannot be read.
     pub fn cgroups(&mut self) -> Result<usize, FileError> {
         let root = self.system.path(self.system.cgroup_root()?);
         let id = fs::metadata(&root).map_err(|error| FileError::io(root.clone(), error))?.ino();
         let mut found = 1;
         self.records.cgroup(id, b"/");
-        // The folders whose entries are not listed yet, with their paths from the root.
+        // Directories whose entries are not listed yet, with their paths from the root.
         let mut folders: Vec<(PathBuf, Vec<u8>)> = vec![(root, Vec::new())];
         while let Some((folder, path)) = folders.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

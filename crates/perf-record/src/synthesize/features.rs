@@ -9,20 +9,21 @@ use perf_file::writer::Features;
 
 use perf_session::{CpuInfo, CpuList, NumaMemory, Pmu, System};
 
-/// Keys of `/proc/cpuinfo` with the name of the CPU, by architecture: x86, arm, powerpc, riscv, s390.
+/// Keys of `/proc/cpuinfo` with the name of the CPU, by architecture: x86, arm, powerpc, riscv,
+/// s390.
 const CPU_NAMES: [&str; 5] = ["model name", "Processor", "cpu", "uarch", "vendor_id"];
 
-/// Memory blocks that are written of a node: 8 MiB of bits are more than any machine needs.
+/// Limit of the memory blocks of a node. Their bitmap of 8 MiB is more than any machine needs.
 const MAX_BLOCKS: u32 = 1 << 26;
 
-/// The bytes of each string.
+/// Returns the bytes of each string.
 fn all(strings: &[String]) -> Vec<&[u8]> {
     strings.iter().map(String::as_bytes).collect()
 }
 
-/// Returns what `/proc` and `/sys` report about the machine: host name, kernel release, architecture,
-/// CPUs and their topology and caches, memory, NUMA nodes and PMUs. A section whose files are missing
-/// is left out.
+/// Returns what `/proc` and `/sys` report about the machine: host name, kernel release,
+/// architecture, CPUs with their topology and caches, memory, NUMA nodes and PMUs. Sections whose
+/// files are missing are left out.
 pub fn machine_features(system: &System) -> Features {
     let mut features = Features::new();
     let cpu_info = system.cpu_info().unwrap_or_default();
@@ -30,7 +31,7 @@ pub fn machine_features(system: &System) -> Features {
     let texts = [
         (Feature::HOSTNAME, system.sysctl("kernel.hostname").ok()),
         (Feature::OSRELEASE, system.sysctl("kernel.osrelease").ok()),
-        // As `uname -m` prints it. The file is there since Linux 6.1.
+        // In the form that `uname -m` prints. The file exists since Linux 6.1.
         (
             Feature::ARCH,
             system.sysctl("kernel.arch").ok().or_else(|| Some(std::env::consts::ARCH.to_owned())),
@@ -70,7 +71,7 @@ fn add_cpus(system: &System, features: &mut Features) {
     for cpu in 0..available {
         let file = |name: &str| system.topology_text(cpu, name);
         let lists = [
-            // The second name is the one of kernels before 5.3.
+            // Kernels before 5.3 use the second name.
             (&mut packages, file("package_cpus_list").or_else(|| file("core_siblings_list"))),
             (&mut cores, file("core_cpus_list").or_else(|| file("thread_siblings_list"))),
             (&mut die_lists, file("die_cpus_list")),

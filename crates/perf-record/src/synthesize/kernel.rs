@@ -1,3 +1,5 @@
+//! Records of the kernel and its modules.
+
 use std::collections::HashMap;
 use std::fmt;
 
@@ -7,10 +9,11 @@ use super::{Synthesizer, build_id};
 use crate::std_error::into_std;
 use perf_session::{FileError, KernelSymbol, KernelSymbols, Module};
 
-/// Name of the kernel's mapping; the name of the symbol at its start follows it.
+/// Name of the kernel's mapping. The name of the symbol at its start follows it.
 const KERNEL: &str = "[kernel.kallsyms]";
 
-/// The kernel's text cannot be located, so samples in the kernel cannot be resolved to symbols later.
+/// The reason why the kernel's text cannot be located, so that samples in the kernel cannot be
+/// symbolized later.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum KernelMapError {
@@ -55,13 +58,15 @@ impl Synthesizer {
     ///
     /// # Errors
     ///
-    /// [`KernelMapError::Hidden`] if this user must not see addresses of the kernel, [`KernelMapError::File`],
-    /// [`KernelMapError::NoSymbol`]. Then there is no record.
+    /// Nothing is appended after [`KernelMapError::Hidden`] if this user must not see addresses of
+    /// the kernel, [`KernelMapError::File`] if `/proc/kallsyms` cannot be read, or
+    /// [`KernelMapError::NoSymbol`] if a symbol is missing.
     pub fn kernel(&mut self) -> Result<(), KernelMapError> {
         let mut symbols = self.system.kallsyms().map_err(KernelMapError::File)?;
         let (name, start, end) = find_text(&mut symbols)?;
         self.symbols = Some(symbols);
-        // Readers subtract `pgoff` from the start to find how far the kernel was moved at boot.
+        // Readers subtract `pgoff` from the start to find the offset by which the kernel was moved
+        // at boot.
         self.records.kernel_mmap(
             start,
             end.saturating_sub(start),
@@ -75,7 +80,7 @@ impl Synthesizer {
         Ok(())
     }
 
-    /// Appends the loaded modules.
+    /// Appends an `MMAP` record of each loaded module.
     fn modules(&mut self) {
         let Ok(modules) = self.system.modules() else { return };
         let paths = self.module_paths();
@@ -90,7 +95,7 @@ impl Synthesizer {
         }
     }
 
-    /// Returns the files of modules by name, in which `-` is `_`.
+    /// Returns the files of modules by name, with `_` for `-`.
     fn module_paths(&self) -> HashMap<String, String> {
         let release = self.system.sysctl("kernel.osrelease").unwrap_or_default();
         let folder = format!("/lib/modules/{release}");

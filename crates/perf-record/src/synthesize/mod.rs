@@ -1,8 +1,8 @@
-//! Records and features that describe the machine as it was before a recording, for `perf.data`: processes with their
-//! mappings and namespaces, cgroups, the kernel and its modules, CPUs and memory.
+//! Records and features for `perf.data` that describe the machine before a recording: processes
+//! with their mappings and namespaces, cgroups, the kernel and its modules, CPUs and memory.
 //!
-//! The kernel reports only what happens while an event is enabled. A reader of the recording needs the
-//! names and mappings of tasks that started before.
+//! The kernel reports only what happens while an event is enabled. A reader of the recording also
+//! needs the names and mappings of tasks that started earlier.
 //!
 //! | to | use |
 //! |---|---|
@@ -39,7 +39,8 @@ pub use running::Missing;
 pub use side_band::SideBand;
 pub use tracing_data::add_tracing_data;
 
-/// Collects the records of processes that run, and the build ids of the files that they mapped.
+/// Collects the records of processes that run already, and the build ids of the files that they
+/// mapped.
 ///
 /// ```
 /// use perf_session::System;
@@ -62,26 +63,27 @@ pub use tracing_data::add_tracing_data;
 pub struct Synthesizer {
     system: System,
     records: SideBand,
-    /// The symbols of the kernel from its text on, for the next [`bpf_programs`](Self::bpf_programs): the kernel takes long
-    /// to write them, so the file is opened once.
+    /// The kernel's symbols from its text on, for the next [`bpf_programs`](Self::bpf_programs).
+    /// The file is opened once, because the kernel takes long to generate it.
     symbols: Option<KernelSymbols>,
     has_build_ids: bool,
     with_data: bool,
     with_namespaces: bool,
     with_symbols: bool,
     with_programs: bool,
-    /// Build ids by device and inode, so that a library is read once and not once for each process; `None` if the file
-    /// has none.
+    /// Build ids by device and inode, so that a library is read once and not once per process;
+    /// `None` for a file without a build id.
     files: HashMap<(u32, u32, u64), Option<Vec<u8>>>,
     /// Build ids by path, and the mode in which the file runs.
     build_ids: BTreeMap<Vec<u8>, (Vec<u8>, CpuMode)>,
 }
 
 impl Synthesizer {
-    /// Starts without records. `attr` is the attr of the first event: its fields in side-band records are
-    /// written as 0, its `build_id` selects the form of `MMAP2`, its `mmap_data` adds mappings that
-    /// are not executable, its `namespaces` adds the namespaces of each thread, and its `ksymbol` and
-    /// `bpf_event` the records of [`bpf_programs`](Self::bpf_programs).
+    /// Creates a synthesizer without records. `attr` is the attr of the first event. Its fields in
+    /// side-band records are written as 0. Its flag `build_id` selects the form of `MMAP2`,
+    /// `mmap_data` adds mappings that are not executable, `namespaces` adds the namespaces of each
+    /// thread, and `ksymbol` and `bpf_event` add the records of
+    /// [`bpf_programs`](Self::bpf_programs).
     pub fn new(system: &System, attr: &Attr) -> Self {
         Self {
             system: system.clone(),
@@ -102,13 +104,13 @@ impl Synthesizer {
         &self.records
     }
 
-    /// Removes the records, which were written. Build ids are kept.
+    /// Removes the records, after they were written. Build ids are kept.
     pub fn clear_records(&mut self) {
         self.records.clear();
     }
 
-    /// Reads the build id of a file that was mapped during the recording. Does nothing if it is known
-    /// or cannot be read.
+    /// Reads the build id of a file that was mapped during the recording. Does nothing if the build
+    /// id is known or cannot be read.
     pub fn add_file(&mut self, path: &[u8]) {
         if !path.starts_with(b"/") || path.starts_with(b"//") || self.build_ids.contains_key(path) {
             return;
@@ -118,7 +120,7 @@ impl Synthesizer {
         }
     }
 
-    /// Adds a build id that a record of the recording had.
+    /// Adds a build id from a record of the recording.
     pub fn add_build_id(&mut self, path: &[u8], id: &[u8]) {
         if !self.build_ids.contains_key(path) {
             self.build_ids.insert(path.to_vec(), (id.to_vec(), CpuMode::USER));
@@ -132,7 +134,7 @@ impl Synthesizer {
     }
 }
 
-/// Returns the path of these bytes.
+/// Returns the bytes as a path.
 fn path_of(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }

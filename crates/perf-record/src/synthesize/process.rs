@@ -1,3 +1,5 @@
+//! Records of processes that run already.
+
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
@@ -9,16 +11,17 @@ use perf_session::{FileError, Mapping};
 /// `PROT_READ`.
 const READ: u32 = 1;
 
-/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_session::ring::abi::NamespaceIndex).
+/// Names of the files of the namespaces, by
+/// [`NamespaceIndex`](perf_session::ring::abi::NamespaceIndex).
 const NAMESPACES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
 
 impl Synthesizer {
-    /// Appends the records of all processes, and returns their number. Those that exit meanwhile are
-    /// left out.
+    /// Appends the records of all processes, and returns their number. Processes that exit
+    /// meanwhile are left out.
     ///
     /// # Errors
     ///
-    /// `/proc` cannot be read.
+    /// [`FileError`] if `/proc` cannot be read.
     pub fn processes(&mut self) -> Result<usize, FileError> {
         let mut found = 0;
         for pid in self.system.processes()? {
@@ -27,8 +30,8 @@ impl Synthesizer {
         Ok(found)
     }
 
-    /// Appends the records of one process: `FORK`, `NAMESPACES` and `COMM` of each thread, `MMAP2` of each mapping.
-    /// Returns `false`, without a record, if there is no such process.
+    /// Appends the records of one process: `FORK`, `NAMESPACES` and `COMM` of each thread, `MMAP2`
+    /// of each mapping. Returns `false`, without a record, if the process does not exist.
     pub fn process(&mut self, pid: u32) -> bool {
         let start = self.records.len();
         let is_there = self.try_process(pid).is_some();
@@ -59,16 +62,16 @@ impl Synthesizer {
         self.system.task(pid).thread(tid).comm().ok()
     }
 
-    /// Appends the namespaces of a thread, if the attr asks for them. As the perf tool does, those that the kernel
-    /// lacks, or whose files this user must not read, are 0.
+    /// Appends the namespaces of a thread, if the attr requests them. As in the perf tool, a
+    /// namespace that the kernel lacks, or whose file this user must not read, is 0.
     fn namespaces(&mut self, pid: u32, tid: u32) {
         if !self.with_namespaces {
             return;
         }
         let task = self.system.task(pid).thread(tid);
         let links = NAMESPACES.map(|name| {
-            // The device has the same number in the encodings of the kernel and of the system call, because the major
-            // number of the file system of namespaces is 0.
+            // The major number of the namespace file system is 0, so the kernel's encoding of the
+            // device and the system call's encoding agree.
             task.namespace(name).map_or_else(
                 |_| NamespaceLink::default(),
                 |file| NamespaceLink { dev: file.dev(), inode: file.ino() },
@@ -77,7 +80,8 @@ impl Synthesizer {
         self.records.namespaces(pid, tid, &links);
     }
 
-    /// Appends the mappings. Kernel threads have none, and this user may not see the mappings of another user's process.
+    /// Appends the mappings. Kernel threads have no mappings, and this user may not see the
+    /// mappings of another user's process.
     fn mappings(&mut self, pid: u32) {
         for mapping in self.system.task(pid).mappings().unwrap_or_default() {
             if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {
@@ -87,12 +91,13 @@ impl Synthesizer {
         }
     }
 
-    /// Returns the build id of a mapped file, read once for each file, as the process sees it.
+    /// Returns the build id of a mapped file as the process sees it. Each file is read once.
     fn build_id(&mut self, pid: u32, mapping: &Mapping) -> Option<Vec<u8>> {
         let path = mapping.path.strip_prefix("/").ok().filter(|_| mapping.inode != 0)?;
         let (major, minor) = mapping.device;
         let id = self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
-            // Through the root of the process, which may be a container with other files at the same path.
+            // Resolved through the root of the process, because a container may have another file
+            // at the same path.
             build_id::of_file(&self.system.task(pid).path("root").join(path))
         });
         if let Some(id) = id {

@@ -1,4 +1,4 @@
-//! The records of what runs already.
+//! Records of everything that runs already.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,17 +9,18 @@ use perf_session::{FileError, TracefsError};
 
 use super::{KernelMapError, LoadedProgram, Synthesizer};
 
-/// Something that a recording lacks, with the reason.
+/// A fact that is missing from a recording, with the reason.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Missing {
-    /// The mappings of the kernel and its modules: samples in the kernel have no names.
+    /// The mappings of the kernel and its modules, without which samples in the kernel have no
+    /// names.
     Kernel(KernelMapError),
     /// The names of BPF programs.
     BpfPrograms(Arc<io::Error>),
     /// The paths of cgroups.
     Cgroups(FileError),
-    /// The formats of tracepoints: readers do not print their fields.
+    /// The formats of tracepoints, without which readers do not print their fields.
     TracepointFormats(TracefsError),
 }
 
@@ -35,14 +36,15 @@ impl fmt::Display for Missing {
 }
 
 impl Synthesizer {
-    /// Appends the records of what runs already: of the kernel and its modules, the loaded BPF programs, and these processes,
-    /// or all of them without a list. Returns what cannot be read; the kernel is not among it if only user space is sampled.
+    /// Appends the records of the kernel and its modules, the loaded BPF programs, and `processes`,
+    /// or all processes without a list. Returns the parts that cannot be read; the kernel is
+    /// skipped if only user space is sampled.
     ///
-    /// `programs` lists the BPF programs, which takes `bpf(2)`. Processes that exit meanwhile are left out.
+    /// `programs` lists the BPF programs, by `bpf(2)`. Processes that exit meanwhile are left out.
     ///
     /// # Errors
     ///
-    /// `/proc` cannot be read.
+    /// [`FileError`] if `/proc` cannot be read.
     pub fn running(
         &mut self,
         processes: Option<&BTreeSet<u32>>,

@@ -1,3 +1,5 @@
+//! Side-band records, encoded one by one.
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -8,42 +10,42 @@ use zerocopy::IntoBytes;
 
 use perf_session::Mapping;
 
-/// Side-band records as the kernel writes them, made by a tool.
+/// Synthesized side-band records, in the layout that the kernel writes.
 ///
-/// The fields of the trailer (task, time, event, CPU) are 0: such records belong to no event and precede
-/// all others.
+/// The fields of the trailer (task, time, event, CPU) are 0, because the records belong to no event
+/// and precede all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideBand {
     words: Vec<u64>,
-    /// Words of the trailer.
+    /// Length of the trailer in words.
     trailer: usize,
 }
 
-/// The fields of the trailer, one word each.
+/// Fields of the trailer, one word each.
 const TRAILER: SampleType = SampleType::TID
     .union(SampleType::TIME)
     .union(SampleType::ID)
     .union(SampleType::STREAM_ID)
     .union(SampleType::CPU)
     .union(SampleType::IDENTIFIER);
-/// The process of the mappings of the kernel and its modules; the thread is 0.
+/// Process id of the mappings of the kernel and its modules; the thread id is 0.
 const KERNEL_PID: u32 = u32::MAX;
 /// Name of a mapping without a file, as the kernel writes it.
 const ANONYMOUS: &str = "//anon";
 /// `MAP_SHARED` and `MAP_PRIVATE`.
 const SHARED: u32 = 1;
 const PRIVATE: u32 = 2;
-/// Longest name of a task, without its NUL.
+/// Longest name of a task in bytes, without its NUL.
 const MAX_COMM: usize = 15;
-/// Longest path, without its NUL.
+/// Longest path in bytes, without its NUL.
 const MAX_PATH: usize = 4095;
-/// Longest name of a symbol, without its NUL.
+/// Longest name of a symbol in bytes, without its NUL.
 const MAX_SYMBOL: usize = 511;
-/// Namespaces of a record; its length has 16 bits.
+/// Limit of the namespaces of a record, whose length has 16 bits.
 const MAX_LINKS: usize = 4000;
 
 impl SideBand {
-    /// Starts without records. `attr` is the attr of the event whose trailer they have.
+    /// Creates an empty list of records. `attr` is the attr of the event whose trailer they have.
     #[must_use]
     pub fn new(attr: &Attr) -> Self {
         let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
@@ -51,7 +53,7 @@ impl SideBand {
         Self { words: Vec::new(), trailer: if has_trailer { words } else { 0 } }
     }
 
-    /// Returns the records.
+    /// Returns the encoded records.
     pub fn as_bytes(&self) -> &[u8] {
         self.words.as_bytes()
     }
@@ -61,7 +63,7 @@ impl SideBand {
         &self.words
     }
 
-    /// Returns an iterator over the records, for a program that uses them itself.
+    /// Returns an iterator over the records, for a program that uses them directly.
     pub fn records(&self) -> Records<'_> {
         Window::from_slices(&self.words, &[]).records(&mut [])
     }
@@ -81,7 +83,7 @@ impl SideBand {
         self.words.truncate(words);
     }
 
-    /// Appends a `COMM` record: the name of a task. It is truncated after 15 bytes, as by the kernel.
+    /// Appends a `COMM` record: the name of a task. It is truncated to 15 bytes, as in the kernel.
     pub fn comm(&mut self, pid: u32, tid: u32, name: &[u8]) {
         self.push(RecordType::COMM, Misc::empty(), |words| {
             words.push(halves(pid, tid));
@@ -89,16 +91,16 @@ impl SideBand {
         });
     }
 
-    /// Appends a `FORK` record of a task that runs a program already, so that it does not inherit the
-    /// mappings of its parent.
+    /// Appends a `FORK` record of a task that has already called `execve`, so that it does not
+    /// inherit the mappings of its parent.
     pub fn fork(&mut self, pid: u32, ppid: u32, tid: u32, ptid: u32) {
         self.push(RecordType::FORK, Misc::FORK_EXEC, |words| {
             words.extend([halves(pid, ppid), halves(tid, ptid), 0]);
         });
     }
 
-    /// Appends an `MMAP2` record: a mapping of a process, with the build id of its file, at most 20 bytes, in place of
-    /// device and inode. The path is truncated after 4095 bytes, as by the kernel.
+    /// Appends an `MMAP2` record: a mapping of a process, with the build id of its file, at most 20
+    /// bytes, instead of device and inode. The path is truncated to 4095 bytes, as in the kernel.
     pub fn mmap2(&mut self, pid: u32, mapping: &Mapping, build_id: Option<&[u8]>) {
         let mut misc = Misc::empty().with_cpu_mode(CpuMode::USER);
         if !mapping.is_executable() {
@@ -125,8 +127,8 @@ impl SideBand {
         });
     }
 
-    /// Appends an `MMAP` record of the kernel or a module: executable memory from `addr` on, `len` bytes, at the offset
-    /// `pgoff` in the file.
+    /// Appends an `MMAP` record of the kernel or a module: executable memory of `len` bytes at
+    /// `addr`, mapped from the offset `pgoff` of the file.
     pub fn kernel_mmap(&mut self, addr: u64, len: u64, pgoff: u64, path: &[u8]) {
         self.push(RecordType::MMAP, Misc::empty().with_cpu_mode(CpuMode::KERNEL), |words| {
             words.extend([halves(KERNEL_PID, 0), addr, len, pgoff]);
@@ -137,7 +139,7 @@ impl SideBand {
     /// Appends a `NAMESPACES` record: the namespaces of a task, by
     /// [`NamespaceIndex`](perf_session::ring::abi::NamespaceIndex).
     pub fn namespaces(&mut self, pid: u32, tid: u32, links: &[NamespaceLink]) {
-        // The kernel has 7 kinds.
+        // The kernel has 7 kinds of namespaces.
         let links = links.get(..MAX_LINKS).unwrap_or(links);
         self.push(RecordType::NAMESPACES, Misc::empty(), |words| {
             words.extend([halves(pid, tid), links.len() as u64]);
@@ -145,8 +147,8 @@ impl SideBand {
         });
     }
 
-    /// Appends a `CGROUP` record: the id of a cgroup and its path from the root, `/` for the root. The path is
-    /// truncated after 4095 bytes.
+    /// Appends a `CGROUP` record: the id of a cgroup and its path from the root, `/` for the root.
+    /// The path is truncated to 4095 bytes.
     pub fn cgroup(&mut self, id: u64, path: &[u8]) {
         self.push(RecordType::CGROUP, Misc::empty(), |words| {
             words.push(id);
@@ -154,8 +156,8 @@ impl SideBand {
         });
     }
 
-    /// Appends a `KSYMBOL` record: a function of the kernel that was added at run time. The name is truncated after
-    /// 511 bytes, as by the kernel.
+    /// Appends a `KSYMBOL` record: a function that was added to the kernel at run time. The name is
+    /// truncated to 511 bytes, as in the kernel.
     pub fn ksymbol(&mut self, addr: u64, len: u32, ksym_type: KsymbolType, name: &[u8]) {
         self.push(RecordType::KSYMBOL, Misc::empty(), |words| {
             let added = 0_u16;
@@ -165,7 +167,7 @@ impl SideBand {
         });
     }
 
-    /// Appends a `BPF_EVENT` record of a program that is loaded: its id, and the hash of its code.
+    /// Appends a `BPF_EVENT` record of a loaded program: its id, and the hash of its code.
     pub fn bpf_program(&mut self, id: u32, tag: [u8; 8]) {
         self.push(RecordType::BPF_EVENT, Misc::empty(), |words| {
             let no_flags = 0_u16;
@@ -186,12 +188,12 @@ impl SideBand {
     }
 }
 
-/// Returns a word of two halves, in the order of a C struct.
+/// Packs two halves into a word, in the order of a C struct.
 fn halves(first: u32, second: u32) -> u64 {
     zerocopy::transmute!([first, second])
 }
 
-/// Appends the first `max` bytes of a text with one to eight NUL bytes.
+/// Appends the first `max` bytes of a text and one to eight NUL bytes.
 fn push_text(words: &mut Vec<u64>, text: &[u8], max: usize) {
     let text = text.get(..max).unwrap_or(text);
     let start = words.len();

@@ -1,3 +1,5 @@
+//! Tests with a temporary tree instead of the real `/proc` and `/sys`.
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +14,7 @@ use zerocopy::FromBytes;
 
 use super::*;
 
-/// A temporary directory that stands for `/`. It is removed when dropped.
+/// A temporary directory that serves as `/`. It is removed when dropped.
 struct Tree(System);
 
 impl Tree {
@@ -215,7 +217,7 @@ fn tracing_data_has_the_formats_of_the_tracepoints() {
         data.systems.iter().map(|it| (it.name, it.formats.iter().map(|it| it.0).collect())).collect();
     let expected: [(&[u8], Vec<&[u8]>); 2] = [(b"sched", vec![b"EXIT", b"SWITCH"]), (b"xdp", vec![b"XDP"])];
     assert_eq!(systems, expected);
-    // The names of tasks are those of the whole machine.
+    // tracefs keeps the names of tasks for the whole machine, so they are left out.
     assert_eq!([data.kallsyms, data.printk_formats, data.saved_cmdlines], [&b""[..], b"", b""]);
 
     let error = add_tracing_data(&mut features, tree.system(), &[78]).unwrap_err();
@@ -249,7 +251,7 @@ fn namespaces_of_each_thread_are_recorded_on_demand() {
         format!("namespaces 7 7 {:?}", link(file.dev(), file.ino())),
         "comm 7 7 x".to_owned(),
         "fork 7 7 9 7".to_owned(),
-        // As of a thread whose files this user must not read.
+        // This user must not read the files of this thread.
         format!("namespaces 7 9 {:?}", link(0, 0)),
         "comm 7 9 y".to_owned(),
     ];
@@ -319,7 +321,7 @@ fn symbols_of_programs_are_read_on_in_the_file_of_the_kernel() {
     let mut synthesizer = Synthesizer::new(tree.system(), &attr);
     synthesizer.kernel().unwrap();
     synthesizer.clear_records();
-    // It takes the kernel long to write the file.
+    // The kernel takes long to generate the file, so it must not be read again.
     fs::remove_file(tree.system().path("/proc/kallsyms")).unwrap();
     let function = LoadedFunction { address: 0xffff_ffff_c000_1000, len: 64 };
     synthesizer.bpf_programs([LoadedProgram { functions: vec![function], ..LoadedProgram::default() }]);

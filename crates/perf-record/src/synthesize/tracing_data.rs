@@ -1,3 +1,5 @@
+//! The section with the formats of tracepoints.
+
 use perf_file::feature::{FormatText, TraceSystem, TracingData};
 use perf_file::format::Feature;
 use perf_file::writer::Features;
@@ -5,19 +7,20 @@ use perf_file::{ByteOrder, FeatureData};
 
 use perf_session::{System, Tracefs, TracefsError};
 
-/// The category whose formats have a list at the start.
+/// The category whose formats are listed first.
 const FTRACE: &str = "ftrace";
 
-/// Sets the section [`TRACING_DATA`](Feature::TRACING_DATA): the formats of tracepoints, from which readers print the
-/// fields. It has no names of tasks, which tracefs keeps of the whole machine: those of a recording are in its records.
+/// Sets the section [`TRACING_DATA`](Feature::TRACING_DATA): the formats of tracepoints, which
+/// readers need to print the fields. It has no names of tasks, because tracefs keeps names for the
+/// whole machine, and the records have the names of the recorded tasks.
 ///
-/// `ids` are the numbers of the tracepoints, the `config` of their attrs. Those that tracefs does not have are left out.
-/// Its file `id` of each tracepoint is read until all are found.
+/// `ids` are the numbers of the tracepoints, the `config` of their attrs. Numbers that tracefs does
+/// not have are left out. The file `id` of each tracepoint is read until all numbers are found.
 ///
 /// # Errors
 ///
-/// [`TracefsError::NotMounted`] or [`TracefsError::PermissionDenied`] if tracefs cannot be used, and
-/// [`TracefsError::File`] if one of its files cannot be read.
+/// [`TracefsError::NotMounted`] or [`TracefsError::PermissionDenied`] if tracefs cannot be used,
+/// and [`TracefsError::File`] if one of its files cannot be read.
 pub fn add_tracing_data(features: &mut Features, system: &System, ids: &[u64]) -> Result<(), TracefsError> {
     let tracefs = Tracefs::find(system)?;
     let (mut ftrace, mut systems) = (Vec::new(), Vec::<(String, Vec<Vec<u8>>)>::new());
@@ -31,7 +34,7 @@ pub fn add_tracing_data(features: &mut Features, system: &System, ids: &[u64]) -
     }
     let file = |name| tracefs.read_bytes(name);
     let (header_page, header_event) = (file("events/header_page")?, file("events/header_event")?);
-    // Older kernels and instances lack them.
+    // Older kernels and instances of tracefs lack these files.
     let printk_formats = file("printk_formats").unwrap_or_default();
 
     let ftrace = texts(&ftrace);

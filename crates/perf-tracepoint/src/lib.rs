@@ -1,10 +1,10 @@
-//! The meaning of a tracepoint's payload: the fields in the RAW data of a sample, the text that the kernel prints of them,
-//! and the system calls that they trace.
+//! Decodes the payload of a tracepoint: the fields in the RAW data of a sample, the text that the
+//! kernel prints from them, and the system calls that they trace.
 //!
-//! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs mount, and the perf tool
-//! stores these texts in `perf.data`. [`Format::parse`] parses one once, without allocating. A field is looked up by its
-//! name and bound as an integer, text, an array or bytes. Reading a bound field from a payload is one bounds check and
-//! one load:
+//! The kernel describes each tracepoint in the file `events/SYSTEM/NAME/format` below the tracefs
+//! mount, and the perf tool stores these texts in `perf.data`. [`Format::parse`] parses a text
+//! once, without allocating. Look up a field by its name and bind it as an integer, text, an array
+//! or bytes. Reading a bound field from a payload is one bounds check and one load:
 //!
 //! ```
 //! use perf_tracepoint::Format;
@@ -62,11 +62,13 @@
 //! | trace system calls, with the feature `syscalls` | `SyscallFormats`, `SyscallJoiner`, `SyscallTable`, `SyscallSummary` |
 //! | list the fields, with their declarations | [`Format::fields`](field@Format::fields), [`Field`], [`Value`] |
 //!
-//! Numbers are read in this machine's byte order. Payloads are not trusted. A field that is not within the payload reads as
-//! `None`. `Display` of what this crate has is one line of printable ASCII.
+//! Numbers are read in this machine's byte order. Payloads are not trusted. A field that is not
+//! within the payload reads as `None`. Each `Display` of this crate prints one line of printable
+//! ASCII.
 //!
-//! Records, and the [`raw`](perf_decode::Sample::raw) data of samples, are views of the crate `perf-decode`. `perf-session`
-//! finds the tracepoints of this machine and opens their events. It re-exports this crate as `tracepoint`.
+//! Records, and the [`raw`](perf_decode::Sample::raw) data of samples, are views of the crate
+//! `perf-decode`. `perf-session` finds the tracepoints of this machine and opens their events. It
+//! re-exports this crate as `tracepoint`.
 //!
 //! # References
 //!

@@ -1,4 +1,4 @@
-//! Byte ranges in a payload, at a fixed offset or at the one in a dynamic word.
+//! Byte ranges in a payload, at a fixed offset or at the offset in a dynamic word.
 
 use super::Location;
 use super::integer::{Width, load};

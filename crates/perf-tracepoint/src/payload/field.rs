@@ -14,12 +14,12 @@ use super::{ArrayField, BytesField, Excerpt, FormatError, IntegerField, Kind, Te
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field<'t> {
-    /// The name, a C identifier in all texts of the kernel itself.
+    /// Name; a C identifier in every text that the kernel generates.
     pub name: &'t str,
     /// The C type: `unsigned long`, `const char *`. Without `__data_loc`, `__rel_loc` and brackets;
     /// [`type_text`](Self::type_text) is with them.
     pub type_name: &'t str,
-    /// The declaration in the kernel's words: `char comm[16]`, `__data_loc char[] name`.
+    /// Declaration as the kernel prints it: `char comm[16]`, `__data_loc char[] name`.
     pub declaration: &'t str,
     /// Offset from the start of the payload, in bytes.
     pub offset: u32,
@@ -28,9 +28,9 @@ pub struct Field<'t> {
     /// `true` if the value, or each element, is signed. `false` for a text of Linux before 2.6.33,
     /// which does not print it.
     pub signed: bool,
-    /// The location of the data.
+    /// Location of the data in the payload.
     pub location: Location,
-    /// The kind of the data.
+    /// Kind of the data, derived from the C type.
     pub kind: Kind,
 }
 
@@ -92,7 +92,7 @@ impl<'t> Field<'t> {
     ///
     /// # Errors
     ///
-    /// [`FormatError::Mismatch`] if it is no array, or the size of its elements is unknown.
+    /// [`FormatError::Mismatch`] if it is not an array, or the size of its elements is unknown.
     pub fn array(&self) -> Result<ArrayField, FormatError> {
         match self.kind {
             Kind::Array { element } => self.array_of(element),

@@ -15,7 +15,7 @@ use super::{ArrayField, Excerpt, Field, Fields, FormatError, IntegerField, Paylo
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Format<'t> {
-    /// The name of the tracepoint, without its system.
+    /// Name of the tracepoint, without its system.
     pub name: &'t str,
     /// The value of `perf_event_attr.config`, and of `common_type` in a payload. Valid for this
     /// boot, and for tracepoints of a module until the module is unloaded.
@@ -28,7 +28,7 @@ pub struct Format<'t> {
     /// The tracepoint's own fields.
     pub fields: Fields<'t>,
     /// The C format string and the arguments with which the kernel prints a payload, uninterpreted.
-    /// Some have line feeds. Empty if the text has none.
+    /// May contain line feeds. Empty if the text has no `print fmt`.
     #[doc(alias = "print fmt")]
     pub print_fmt: &'t str,
 }
@@ -71,7 +71,8 @@ impl<'t> Format<'t> {
     ///
     /// # Errors
     ///
-    /// [`FormatError::NoField`], and those of [`Field::integer`].
+    /// [`FormatError::NoField`] if the field is missing, and [`FormatError::Mismatch`] if it is
+    /// text, an array or opaque.
     pub fn integer(&self, name: &str) -> Result<IntegerField, FormatError> {
         self.require(name)?.integer()
     }
@@ -80,7 +81,8 @@ impl<'t> Format<'t> {
     ///
     /// # Errors
     ///
-    /// [`FormatError::NoField`], and those of [`Field::text`].
+    /// [`FormatError::NoField`] if the field is missing, and [`FormatError::Mismatch`] if it is
+    /// not an array of bytes.
     pub fn text(&self, name: &str) -> Result<TextField, FormatError> {
         self.require(name)?.text()
     }
@@ -89,7 +91,8 @@ impl<'t> Format<'t> {
     ///
     /// # Errors
     ///
-    /// [`FormatError::NoField`], and those of [`Field::array`].
+    /// [`FormatError::NoField`] if the field is missing, and [`FormatError::Mismatch`] if it is
+    /// not an array, or the size of its elements is unknown.
     pub fn array(&self, name: &str) -> Result<ArrayField, FormatError> {
         self.require(name)?.array()
     }
@@ -99,10 +102,11 @@ impl<'t> Format<'t> {
         Payload { fields: self.fields, raw }
     }
 
-    /// Returns a value that prints a record as its [`Display`](fmt::Display) does, but the RAW data of a sample as the fields
-    /// of the tracepoint: `prev_pid=7 next_pid=8` in place of `raw=2501000007...`.
+    /// Returns a value that prints a record as its [`Display`](fmt::Display) does, but the RAW data
+    /// of a sample as the fields of the tracepoint: `prev_pid=7 next_pid=8` instead of
+    /// `raw=2501000007...`.
     ///
-    /// The record is of an event whose `config` is the [`id`](Self::id).
+    /// The record must come from an event whose `config` is the [`id`](Self::id).
     pub fn display_record<'r, L: Layout>(&'r self, record: &'r Record<'_, L>) -> impl fmt::Display + 'r {
         use perf_decode::{Field, Value};
         record.display_with(|field, f| match field {

@@ -132,7 +132,7 @@ pub struct Integers<'a> {
 }
 
 impl Integers<'_> {
-    /// Returns `true` if the elements are signed: then `as i64` gives their value.
+    /// Returns `true` if the elements are signed. Cast them by `as i64` in that case.
     pub fn is_signed(&self) -> bool {
         self.signed
     }

@@ -10,7 +10,7 @@ use super::integer::Width;
 pub enum Kind {
     /// An integer of 1, 2, 4 or 8 bytes.
     Integer,
-    /// An address.
+    /// An address, read as an unsigned integer.
     Pointer,
     /// Characters up to a NUL or to the end: an array of plain `char`.
     Text,

@@ -11,9 +11,9 @@ use super::{Field, Fields, Integers, Kind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// A signed number.
+    /// Integer that the kernel declares as signed.
     Signed(i64),
-    /// An unsigned number.
+    /// Integer that the kernel declares as unsigned.
     Unsigned(u64),
     /// An address; prints in hexadecimal.
     Pointer(u64),

@@ -1,5 +1,5 @@
-//! Memory that an argument points to and that is in the payload, as the kernel prints it: addresses of networks, UUIDs, sets of
-//! bits, bytes. The forms are those of `lib/vsprintf.c`.
+//! Data in the payload to which an argument points, in the kernel's notation: network addresses,
+//! UUIDs, bitmaps, bytes. `lib/vsprintf.c` defines the notations.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -7,14 +7,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-/// The form of a text that is made of bytes.
+/// Notation in which bytes of the payload are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// `%pI4`, and `%pi4` with three digits a number.
+    /// `%pI4`, and `%pi4` with three digits per number.
     Ipv4 { has_zeros: bool, is_reversed: bool },
     /// `%pI6`, `%pI6c` without zeros, `%pi6` without colons.
     Ipv6 { is_compressed: bool, has_colons: bool },
-    /// `%pISpc` and others: an address with its family, and after it what the letters ask for.
+    /// `%pISpc` and others: an address with its family, followed by the parts that the letters
+    /// select.
     Socket { is_compressed: bool, has_port: bool, has_flow: bool, has_scope: bool },
     /// `%pM`, `%pMF` with dashes, `%pMR` from the last byte on, `%pm` without separators.
     Mac { separator: Option<char>, is_reversed: bool },
@@ -26,17 +27,17 @@ pub(super) enum Memory {
     BitList,
     /// `%*ph` and others, `__print_hex`.
     Hex { separator: Option<char> },
-    /// `__print_array` of elements of this size.
+    /// `__print_array` with elements of this size in bytes.
     Array { size: usize },
 }
 
 const AF_INET: u16 = 2;
 const AF_INET6: u16 = 10;
-/// Bits of a part of `%*pb`.
+/// Bits of one group of digits of `%*pb`.
 const PART: usize = 32;
 
 impl Memory {
-    /// Parses the letters after `%p`, and takes them. `None` for other extensions.
+    /// Parses and consumes the letters after `%p`. `None` for other extensions.
     pub(super) fn parse(rest: &mut &[u8]) -> Option<Self> {
         let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let (letters, after) = rest.split_at_checked(letters)?;
@@ -54,7 +55,7 @@ impl Memory {
             [first @ (b'I' | b'i'), b'6', ..] => {
                 (Self::Ipv6 { is_compressed: false, has_colons: *first == b'I' }, 2)
             }
-            // All letters are options here.
+            // The remaining letters are all options.
             [b'I', b'S', options @ ..] => {
                 let has = |option| options.contains(&option);
                 let socket = Self::Socket {
@@ -86,7 +87,8 @@ impl Memory {
             [b'h', ..] => (Self::Hex { separator: Some(' ') }, 1),
             _ => return None,
         };
-        // A letter after the extension is text, as in `%pIx4`, but none of the kernel's formats has one.
+        // The kernel would print a letter after the extension as text, as in `%pIx4`, but its
+        // formats never have one.
         *rest = if used == letters.len() { after } else { return None };
         Some(memory)
     }
@@ -96,7 +98,8 @@ impl Memory {
         matches!(self, Self::Bits | Self::BitList | Self::Hex { .. })
     }
 
-    /// Returns the text. `count` is the number of bits, bytes or elements; the bytes may be more. `None` if they are fewer.
+    /// Returns the text. `count` is the number of bits, bytes or elements; `bytes` may have more of
+    /// them. `None` if it has fewer.
     pub(super) fn print(self, bytes: &[u8], count: Option<usize>) -> Option<String> {
         Some(match self {
             Self::Ipv4 { has_zeros, is_reversed } => ipv4(bytes, has_zeros, is_reversed)?,
@@ -114,7 +117,7 @@ impl Memory {
                         if has_port || has_flow || has_scope {
                             text = format!("[{text}]");
                         }
-                        // Writing to memory does not fail.
+                        // Writing to memory cannot fail.
                         if has_port {
                             let _ = write!(text, ":{port}");
                         }
@@ -127,7 +130,7 @@ impl Memory {
                         }
                         text
                     }
-                    // The kernel's text for another family, such as the 0 of a socket that is not there.
+                    // The kernel prints this for another family, such as the 0 of a missing socket.
                     _ => "(einval)".to_owned(),
                 }
             }
@@ -189,12 +192,12 @@ fn ipv6(bytes: &[u8], is_compressed: bool, has_colons: bool) -> Option<String> {
     }
     let groups: Vec<u16> =
         address.chunks_exact(2).filter_map(|group| Some(u16::from_be_bytes(*group.first_chunk()?))).collect();
-    // The last two groups of these are an address of IPv4.
+    // The last two groups of these addresses are an IPv4 address.
     let is_mapped = matches!(*groups, [0, 0, 0, 0, 0, 0xffff, ..]);
     let is_isatap = matches!(*groups, [_, _, _, _, 0 | 0x0200, 0x5efe, ..]);
     let range = if is_mapped || is_isatap { 6 } else { 8 };
     let zeros = |from: usize| groups.iter().take(range).skip(from).take_while(|&&group| group == 0).count();
-    // The first of the longest runs; a single 0 does not count.
+    // The first of the longest runs. A run of one 0 is not compressed.
     let longest = (0..range).rev().max_by_key(|&from| zeros(from)).filter(|&from| zeros(from) > 1);
     let mut text = String::new();
     let (mut at, mut needs_colon) = (0, false);
@@ -235,10 +238,11 @@ fn uuid(mut bytes: [u8; 16], is_little: bool, has_capitals: bool) -> String {
     text
 }
 
-/// A set of bits, which the kernel keeps in words as wide as its `long`: as this program's, as far as known.
+/// A bitmap. The kernel keeps it in words as wide as its `long`, which is assumed to be as wide as
+/// this program's.
 struct Words {
     words: Vec<usize>,
-    /// The number of bits.
+    /// Number of valid bits.
     len: usize,
 }
 
@@ -308,7 +312,7 @@ mod tests {
     fn check(letters: &str, bytes: &[u8], count: Option<usize>, expected: &str) {
         let memory = parse(letters).unwrap();
         assert_eq!(memory.print(bytes, count).as_deref(), Some(expected), "{letters}");
-        // Whatever is not there is no text.
+        // Truncated bytes must not print a text.
         if !bytes.is_empty() {
             let needed = (0..=bytes.len()).find(|&len| memory.print(&bytes[..len], count).is_some()).unwrap();
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Payloads of tracepoints in the form that the kernel gives them, by the `print fmt` of the tracepoint.
+//! Prints payloads of tracepoints as the kernel does, by the `print fmt` of the tracepoint.
 
 use alloc::borrow::{Cow, ToOwned as _};
 use alloc::boxed::Box;
@@ -17,10 +17,11 @@ use names::Function;
 pub use names::{KernelNames, KernelTexts};
 use parser::Parser;
 
-/// The `print fmt` of a tracepoint, which prints payloads as the kernel does.
+/// The parsed `print fmt` of a tracepoint, which prints payloads as the kernel does.
 ///
-/// It is a C format string and C expressions as its arguments, with the kernel's helpers for flags, symbols, arrays, sets of
-/// bits, and addresses of networks. Numbers are 64 bits wide, as in the perf tool.
+/// A `print fmt` is a C format string with C expressions as its arguments. It may use the kernel's
+/// helpers for flags, symbols, arrays, bitmaps and network addresses. Numbers are 64 bits wide, as
+/// in the perf tool.
 ///
 /// ```
 /// use perf_tracepoint::{Format, KernelTexts, PrintFormat};
@@ -48,7 +49,7 @@ use parser::Parser;
 #[derive(Clone, Debug)]
 pub struct PrintFormat(Vec<Piece>);
 
-/// A part of the text.
+/// Literal text or a conversion.
 #[derive(Clone, Debug)]
 enum Piece {
     Literal(Vec<u8>),
@@ -67,7 +68,7 @@ struct Conversion {
     /// Size of the C type in bytes.
     size: u32,
     kind: u8,
-    /// The function at an address, in place of the address.
+    /// Prints the function at an address instead of the address.
     function: Option<Function>,
 }
 
@@ -75,11 +76,11 @@ struct Conversion {
 #[derive(Clone, Debug)]
 enum Count {
     Fixed(usize),
-    /// The argument for `*`.
+    /// `*`, with its argument.
     Argument(Expression),
 }
 
-/// An argument, and the parts of it. Numbers are 64 bits wide, as in the perf tool.
+/// An argument or a part of it. Numbers are 64 bits wide, as in the perf tool.
 #[derive(Clone, Debug)]
 enum Expression {
     Number(u64),
@@ -87,9 +88,9 @@ enum Expression {
     Integer(IntegerField),
     Text(TextField),
     Element(ArrayField, Box<Expression>),
-    /// The number of bytes in a field of variable size.
+    /// Length in bytes of a dynamic field.
     Length(BytesField),
-    /// The text of the bytes of a field, and the number of bits, bytes or elements.
+    /// Bytes of a field in a kernel notation, with the number of bits, bytes or elements.
     Memory(Memory, BytesField, Option<Box<Expression>>),
     Cast {
         size: u32,
@@ -99,7 +100,7 @@ enum Expression {
     Unary(u8, Box<Expression>),
     Binary(Operator, Box<Expression>, Box<Expression>),
     Condition(Box<[Expression; 3]>),
-    /// `__print_flags`: the names of the bits, with a text between them.
+    /// `__print_flags`: the names of the set bits, with a separator.
     Flags(Box<Expression>, Vec<u8>, Names),
     /// `__print_symbolic`: the name of the number.
     Symbolic(Box<Expression>, Names),
@@ -120,7 +121,7 @@ enum Operator {
     Greater,
     LessOrEqual,
     GreaterOrEqual,
-    /// The comparisons of numbers without a sign.
+    /// Unsigned comparisons.
     Below,
     Above,
     BelowOrEqual,
@@ -142,28 +143,30 @@ enum Value<'a> {
 }
 
 impl PrintFormat {
-    /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as blocks of
-    /// statements: print the payloads by [`Format::display`] then.
+    /// Parses the print format of a tracepoint. Returns `None` if it is missing or has unsupported
+    /// syntax, such as statement blocks. Use [`Format::display`] for the payloads in that case.
     pub fn parse(format: &Format<'_>) -> Option<Self> {
         Parser::new(format).pieces().map(Self)
     }
 
-    /// Returns whether it prints functions of the kernel: [`KernelNames::function`].
+    /// Returns whether the format prints functions of the kernel, by [`KernelNames::function`].
     pub fn has_functions(&self) -> bool {
         self.0
             .iter()
             .any(|piece| matches!(piece, Piece::Value(conversion, _) if conversion.function.is_some()))
     }
 
-    /// Returns whether it prints texts of the kernel that are not in the payload: [`KernelNames::text`].
+    /// Returns whether the format prints texts of the kernel that are not in the payload, by
+    /// [`KernelNames::text`].
     pub fn has_texts(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Value(conversion, argument) if conversion.kind == b's' && argument.may_be_address()))
     }
 
-    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions and texts of the
-    /// kernel without a name as their addresses.
+    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`.
+    /// Functions and texts of the kernel without a name are printed as their addresses.
     ///
-    /// Texts of the payload are not escaped: they have the bytes of names of tasks and files, which users choose.
+    /// Texts in the payload are not escaped. They hold the bytes of names of tasks and files, which
+    /// users choose.
     pub fn print(&self, raw: &[u8], names: &dyn KernelNames, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
@@ -214,7 +217,7 @@ impl Expression {
                 return Some(Value::Text(text));
             }
             Self::Number(number) => *number,
-            // Extended, if the field has a sign.
+            // Sign-extended if the field is signed.
             Self::Integer(field) => field.read_u64(raw)?,
             Self::Element(field, index) => {
                 let index = usize::try_from(index.number(raw)?).ok()?;
@@ -235,7 +238,7 @@ impl Expression {
         }))
     }
 
-    /// Returns whether it has a type without a sign, which makes a comparison one of such numbers.
+    /// Returns whether the type is unsigned, which makes a comparison unsigned.
     fn is_unsigned(&self) -> bool {
         match self {
             Self::Integer(field) => !field.is_signed(),
@@ -278,7 +281,7 @@ impl Expression {
 }
 
 impl Operator {
-    /// Returns the comparison of numbers without a sign; other operators are the same for them.
+    /// Returns the unsigned form of a comparison. Other operators work on both.
     fn unsigned(self) -> Self {
         match self {
             Self::Less => Self::Below,
@@ -296,7 +299,7 @@ impl Operator {
         }
         let right = right()?;
         let (left_signed, right_signed) = (to_signed(left), to_signed(right));
-        // Like C, which leaves them undefined: some value.
+        // C leaves such shifts undefined, so any value is right.
         let shift = u32::try_from(right).unwrap_or(u32::MAX);
         Some(match self {
             Self::Or | Self::And => u64::from(right != 0),
@@ -324,16 +327,16 @@ impl Operator {
     }
 }
 
-/// Returns the lowest bytes of a number, extended.
+/// Truncates a number to `size` bytes and extends it to 64 bits again.
 fn narrowed(number: u64, size: u32, is_signed: bool) -> u64 {
     let unused = 64_u32.saturating_sub(size.saturating_mul(8)).min(63);
     let lowest = number << unused >> unused;
-    // The number less twice the value of its sign bit.
+    // Flipping and subtracting the sign bit extends it.
     let sign = 1 << (63 - unused);
     if is_signed { (lowest ^ sign).wrapping_sub(sign) } else { lowest }
 }
 
-/// Returns the names of bits, and the bits without a name as a number.
+/// Returns the names of the set bits, and the bits without a name as a number.
 fn flags(mut bits: u64, between: &[u8], names: &Names) -> Vec<u8> {
     let mut text = Vec::new();
     for (value, name) in names {
@@ -358,7 +361,7 @@ fn flags(mut bits: u64, between: &[u8], names: &Names) -> Vec<u8> {
     text
 }
 
-/// The greatest width and precision: more is no table but damage.
+/// Greatest width and precision. A larger number comes from damaged text.
 const MAX_WIDTH: usize = 256;
 
 impl Count {
@@ -398,7 +401,7 @@ impl Conversion {
         }
     }
 
-    /// Returns the sign or the prefix, and the digits.
+    /// Returns the sign or prefix, and the digits.
     fn number(&self, number: u64, precision: Option<usize>) -> (&'static [u8], Cow<'static, [u8]>) {
         let unsigned = narrowed(number, self.size, false);
         let (sign, digits): (&[u8], String) = match self.kind {
@@ -416,7 +419,7 @@ impl Conversion {
             b'o' => (if self.has_prefix && unsigned != 0 { b"0" } else { b"" }, format!("{unsigned:o}")),
             b'p' if unsigned == 0 => (b"", "(nil)".to_owned()),
             b's' if unsigned == 0 => (b"", "(null)".to_owned()),
-            // For `%s`, the address of a text that is not known.
+            // `%s` prints the address of an unknown text like a pointer.
             b'p' | b's' => (b"0x", format!("{unsigned:x}")),
             b'c' => {
                 let byte = u8::try_from(unsigned & 0xff).unwrap_or(b'?');

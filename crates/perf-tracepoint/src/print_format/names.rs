@@ -1,14 +1,14 @@
-//! The names of addresses of the kernel that payloads have: functions, and texts.
+//! Names for kernel addresses in payloads: functions and texts.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The names of the kernel's addresses that a [`PrintFormat`](super::PrintFormat) prints. Without a name the address is
-/// printed.
+/// Names the kernel addresses that a [`PrintFormat`](super::PrintFormat) prints. An address without
+/// a name is printed as a number.
 pub trait KernelNames {
-    /// Returns the name of the function that an address is in, and the address of its start.
+    /// Returns the name and the start address of the function that contains an address.
     fn function(&self, _address: u64) -> Option<(&[u8], u64)> {
         None
     }
@@ -27,7 +27,7 @@ pub(super) enum Function {
 }
 
 impl Function {
-    /// Returns the text of an address in a function, which has a name and a start.
+    /// Returns the text of an address in a function, given by its name and start address.
     pub(super) fn print(self, (name, start): (&[u8], u64), address: u64) -> Vec<u8> {
         match self {
             Self::Name => name.to_vec(),
@@ -39,12 +39,12 @@ impl Function {
     }
 }
 
-/// Texts of the kernel by their addresses. As [`KernelNames`] it has no functions.
+/// Texts of the kernel by their addresses. As [`KernelNames`] it names no functions.
 #[derive(Clone, Debug, Default)]
 pub struct KernelTexts(BTreeMap<u64, Box<[u8]>>);
 
 impl KernelTexts {
-    /// Parses the file `printk_formats` of tracefs. Lines that are malformed are left out.
+    /// Parses the file `printk_formats` of tracefs. Malformed lines are skipped.
     pub fn parse(printk_formats: &[u8]) -> Self {
         Self(printk_formats.split(|&byte| byte == b'\n').filter_map(text).collect())
     }
@@ -66,7 +66,7 @@ fn text(line: &[u8]) -> Option<(u64, Box<[u8]>)> {
     let mut text = Vec::with_capacity(escaped.len());
     let mut bytes = escaped.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
-        // The kernel does not escape a backslash itself.
+        // The kernel does not escape the backslash itself.
         let escape = bytes.peek().copied().filter(|_| byte == b'\\');
         let plain = match escape {
             Some(b'n') => b'\n',

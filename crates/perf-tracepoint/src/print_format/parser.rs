@@ -1,4 +1,4 @@
-//! The grammar: a C string, and C expressions as its arguments.
+//! Parser of a `print fmt`: a C string, and C expressions as its arguments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,8 +7,8 @@ use crate::payload::{BytesField, Format, Kind};
 
 use super::{Conversion, Count, Expression, Function, Memory, Operator, Piece, field};
 
-/// Expressions within expressions, and expressions that are kept, at most. Formats of the kernel need a tenth; the text is
-/// not trusted.
+/// Limits of the nesting and of the number of expressions, because the text is not trusted. Formats
+/// of the kernel need a tenth of them.
 const MAX_DEPTH: u32 = 200;
 const MAX_KEPT: u32 = 2000;
 
@@ -21,7 +21,7 @@ pub(super) struct Parser<'f, 't> {
     has_unknown: bool,
 }
 
-/// The operators by their precedence, the lowest first. The longer ones of a level come first.
+/// Operators by precedence, the lowest first. Within a level, longer operators come first.
 const LEVELS: [&[(&str, Operator)]; 10] = [
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
@@ -45,7 +45,7 @@ impl<'f, 't> Parser<'f, 't> {
         Self { format, rest: format.print_fmt, depth: 0, kept: 0, has_unknown: false }
     }
 
-    /// Parses all.
+    /// Parses the whole text.
     pub(super) fn pieces(mut self) -> Option<Vec<Piece>> {
         let text = self.literal()?;
         let mut pieces = Vec::new();
@@ -70,7 +70,7 @@ impl<'f, 't> Parser<'f, 't> {
         self.rest.is_empty().then_some(pieces)
     }
 
-    /// Parses a conversion after its `%`, and takes its arguments.
+    /// Parses a conversion after its `%`, and consumes its arguments.
     fn conversion(&mut self, rest: &mut &[u8]) -> Option<Piece> {
         let mut has = |wanted: u8| {
             let is_there = rest.first() == Some(&wanted);
@@ -107,8 +107,8 @@ impl<'f, 't> Parser<'f, 't> {
         let (after, size) = size.unwrap_or((*rest, 4));
         let (&kind, after) = after.split_first()?;
         *rest = after;
-        // Extensions of the kernel: some are for functions; others print what the address leads to, which is a field of
-        // the payload or nothing that is known here.
+        // Kernel extensions. Some print functions. Others print memory at the address, which must
+        // be a field of the payload, because other memory is unknown here.
         if let Some(memory) = Some(&mut *rest).filter(|_| kind == b'p').and_then(Memory::parse) {
             return self.memory(memory, is_left, width);
         }
@@ -133,7 +133,7 @@ impl<'f, 't> Parser<'f, 't> {
         Some(Piece::Value(conversion, argument))
     }
 
-    /// Takes the argument of an extension that prints the bytes of a field.
+    /// Consumes the argument of an extension that prints the bytes of a field.
     fn memory(&mut self, memory: Memory, is_left: bool, width: Count) -> Option<Piece> {
         self.expect(",")?;
         let field = self.field_bytes(false)?;
@@ -159,8 +159,8 @@ impl<'f, 't> Parser<'f, 't> {
         (self.kept <= MAX_KEPT).then_some(Piece::Value(conversion, text))
     }
 
-    /// Parses the address of a field of the payload, which C has for an array, with `&` for another field, and from the
-    /// functions of fields of variable size. `is_address` is set after `&`.
+    /// Parses the address of a field of the payload: an array, `&` and another field, or a function
+    /// for a dynamic field. `is_address` is set after `&`.
     fn field_bytes(&mut self, is_address: bool) -> Option<BytesField> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -194,7 +194,7 @@ impl<'f, 't> Parser<'f, 't> {
                 _ => return None,
             };
             let field = self.format.field(name)?;
-            // The memory that a pointer leads to is not in the payload.
+            // A pointer's target is outside the payload.
             let is_in_payload =
                 matches!(field.kind, Kind::Array { .. } | Kind::Text | Kind::Opaque) || is_address;
             is_in_payload.then(|| field.bytes())?
@@ -217,13 +217,13 @@ impl<'f, 't> Parser<'f, 't> {
         Some(Count::Fixed(count))
     }
 
-    /// Takes the next argument, after its comma.
+    /// Consumes a comma and the next argument.
     fn argument(&mut self) -> Option<Expression> {
         self.expect(",")?;
         self.expression()
     }
 
-    /// Parses a string, which may have several parts.
+    /// Parses a string literal, which may be concatenated from several.
     fn literal(&mut self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         self.expect("\"")?;
@@ -261,7 +261,7 @@ impl<'f, 't> Parser<'f, 't> {
         Some(whole)
     }
 
-    /// Parses operators of a level and above.
+    /// Parses operators of this precedence and above.
     fn binary(&mut self, level: usize) -> Option<Expression> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
@@ -372,7 +372,8 @@ impl<'f, 't> Parser<'f, 't> {
             "short" => (2, !is_unsigned),
             "int" if words.contains(&"long") => (8, !is_unsigned),
             "int" | "unsigned" | "signed" => (4, !is_unsigned && *last != "unsigned"),
-            // Other types of the kernel are read as wide as they are.
+            // Fields of other kernel types are read at their own width, so a cast need not narrow
+            // them.
             "s64" | "int64_t" => (8, true),
             "long" => (8, !is_unsigned),
             "u64" | "void" | "bool" | "size_t" | "ulong" => (8, false),
@@ -383,7 +384,7 @@ impl<'f, 't> Parser<'f, 't> {
         Some(if is_pointer { (8, false) } else { named })
     }
 
-    /// Parses what begins with a name.
+    /// Parses an expression that begins with a name.
     fn name(&mut self) -> Option<Expression> {
         let name = self.word();
         match name {
@@ -453,9 +454,9 @@ impl<'f, 't> Parser<'f, 't> {
                 self.expect(")")?;
                 Some(expected)
             }
-            // A function that is unknown, such as `__print_hex`.
+            // A function that is not supported here.
             _ if self.has("(") => None,
-            // For a constant that the kernel did not replace, the perf tool takes 0, too.
+            // The perf tool, too, takes 0 for a constant that the kernel did not replace.
             _ => {
                 self.has_unknown = true;
                 Some(Expression::Number(0))
@@ -491,7 +492,7 @@ impl<'f, 't> Parser<'f, 't> {
         Some(names)
     }
 
-    /// Makes a number of an expression of numbers, and counts others.
+    /// Folds an expression of constants into a number, and counts other expressions.
     fn keep(&mut self, expression: Expression) -> Option<Expression> {
         let is_number = |part: &Expression| matches!(part, Expression::Number(_));
         let is_constant = match &expression {
@@ -506,7 +507,7 @@ impl<'f, 't> Parser<'f, 't> {
         (self.kept <= MAX_KEPT).then_some(expression)
     }
 
-    /// Takes letters, digits and underscores.
+    /// Consumes letters, digits and underscores.
     fn word(&mut self) -> &'t str {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let end = self.rest.bytes().position(|byte| !is_part(byte)).unwrap_or(self.rest.len());
@@ -519,7 +520,7 @@ impl<'f, 't> Parser<'f, 't> {
         self.rest = self.rest.trim_ascii_start();
     }
 
-    /// Takes a text if it is next.
+    /// Consumes a text if it comes next.
     fn has(&mut self, text: &str) -> bool {
         self.skip_blanks();
         let after = self.rest.strip_prefix(text);
@@ -532,7 +533,7 @@ impl<'f, 't> Parser<'f, 't> {
     }
 }
 
-/// Returns the byte of the letter after a backslash.
+/// Returns the byte of an escape sequence, by the letter after the backslash.
 fn escaped(letter: u8) -> u8 {
     match letter {
         b'n' => b'\n',

@@ -1,8 +1,10 @@
+//! Tests with a tracepoint that has a field of each kind.
+
 use proptest::prelude::*;
 
 use super::*;
 
-/// A tracepoint with a field of each kind.
+/// Returns a `format` text with a field of each kind.
 fn text(print_format: &str) -> String {
     format!(
         "name: x\nID: 1\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
@@ -76,10 +78,10 @@ fn arguments_are_expressions_of_c() {
         "7 9 disk 5",
     );
     check(r#""[%c%c] %d %d", REC->pid < 0 ? 'F' : ' ', REC->pid > 0 ? 'S' : ' ', '\n', '\'' "#, "[F ] 10 39");
-    // An address is no error, which has a negative number.
+    // `IS_ERR` is true for negative numbers only, not for addresses.
     check(r#""%d %d", (unsigned long)(void *)(REC->state) >= (unsigned long)-4095, REC->pid < 0"#, "0 1");
     check(r#""%d %d", REC->pid >= -4095, REC->state < -1"#, "1 1");
-    // A division by 0 and an element that is not there.
+    // A division by 0 and a missing element.
     check(r#""%d %d", 1 / (REC->pid + 1), REC->list[2]"#, "? ?");
 }
 
@@ -160,7 +162,7 @@ fn bytes_of_the_payload_are_printed_in_the_forms_of_the_kernel() {
         "c0 a8 01 c0a80102 {0x7,0xabc}",
     );
     check_bytes(r#""%s", __get_bitmask(nodes)"#, "00000000,00000001,00000000,0000000b");
-    // More than the payload has.
+    // Longer than the field.
     check_bytes(r#""%s %s", __print_hex(REC->saddr, 5), __print_array(REC->saddr, 1, 8)"#, "? ?");
 }
 
@@ -186,7 +188,7 @@ fn texts_of_the_kernel_are_found_by_their_address() {
 #[test]
 fn format_that_is_not_understood_is_refused() {
     for format in [
-        // What these lead to is not in the payload.
+        // The targets of these pointers are outside the payload.
         r#""%pI4", REC->state"#,
         r#""%pI4", 5"#,
         r#""%pd", REC->list"#,
@@ -208,7 +210,7 @@ fn format_that_is_not_understood_is_refused() {
     ] {
         assert_eq!(printed(format, 0, 0), None, "{format}");
     }
-    // A constant without its number, which names nothing.
+    // A constant without its number must not match.
     let format = r#""%s", __print_symbolic(REC->pid, { MODE, "MODE" }, { 1, "ONE" })"#;
     assert_eq!([0, 1].map(|pid| printed(format, pid, 0).unwrap()), ["0x0", "ONE"]);
     let nested = format!(r#""%d", {}1{}"#, "(".repeat(10_000), ")".repeat(10_000));

@@ -1,3 +1,5 @@
+//! Arguments of system calls, and how their words are printed.
+
 use std::fmt;
 
 use crate::payload::{Field, Value};
@@ -10,7 +12,7 @@ pub struct SyscallArg {
     kind: Kind,
 }
 
-/// The way in which the word of an argument is read.
+/// Decides how the word of an argument is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Pointer,
@@ -37,19 +39,20 @@ impl SyscallArg {
         &self.type_name
     }
 
-    /// Returns the value of the word in the register, as wide as its type: the upper half of an `int` is not defined.
+    /// Returns the value of a register, truncated to the argument's type, because the upper half of
+    /// an `int` is undefined.
     pub fn value(&self, word: u64) -> Value<'static> {
         let bits = self.bits(word);
         match self.kind {
             Kind::Pointer => Value::Pointer(bits),
             Kind::Unsigned { .. } => Value::Unsigned(bits),
-            // The sign bit of the type moves to that of the word, and back.
+            // The shifts move the type's sign bit to the top of the word and back.
             #[allow(clippy::cast_possible_wrap)]
             Kind::Signed { bits: width } => Value::Signed((bits << (64 - width)) as i64 >> (64 - width)),
         }
     }
 
-    /// Returns the bits of the word that the type has.
+    /// Returns the bits of the word that belong to the type.
     fn bits(&self, word: u64) -> u64 {
         match self.kind {
             Kind::Pointer => word,
@@ -57,29 +60,31 @@ impl SyscallArg {
         }
     }
 
-    /// Returns whether it is a directory for paths, of which one number is the working directory.
+    /// Returns whether the argument is a directory descriptor, for which -100 means the working
+    /// directory.
     fn is_directory(&self) -> bool {
         matches!(&*self.name, "dfd" | "olddfd" | "newdfd" | "from_dfd" | "to_dfd")
     }
 
-    /// Returns whether it is a set of bits or an address, by its name.
+    /// Returns whether the argument's name suggests flags, a mask or an address.
     fn is_hex(&self) -> bool {
         ["flags", "addr", "start", "prot", "mask", "brk"].iter().any(|end| self.name.ends_with(end))
     }
 }
 
 impl Kind {
-    /// Returns the kind of a C type. Those without a size in their names are `int`s, as `pid_t` and `clockid_t`.
+    /// Returns the kind of a C type. Types without a size in their names, such as `pid_t` and
+    /// `clockid_t`, are `int`s.
     fn of(type_name: &str, field: &str) -> Self {
         if type_name.contains('*') || matches!(type_name, "cap_user_header_t" | "cap_user_data_t") {
             return Self::Pointer;
         }
-        // Some declare it as an unsigned long, of which the kernel uses the lower half.
+        // Some calls declare it as an unsigned long, but the kernel uses only the lower half.
         if field.ends_with("fd") {
             return Self::Signed { bits: 32 };
         }
         let name = type_name.trim_start_matches("const ").trim_start_matches("__");
-        // A long is as wide as a register.
+        // A `long` is as wide as a register.
         let long = usize::BITS;
         match name {
             "unsigned long" | "size_t" | "aio_context_t" => Self::Unsigned { bits: long },
@@ -94,10 +99,11 @@ impl Kind {
     }
 }
 
-/// The arguments of a call as text: `dfd: CWD, filename: 0x7ffe12, flags: 0x80000`.
+/// Prints the arguments of a call: `dfd: CWD, filename: 0x7ffe12, flags: 0x80000`.
 ///
-/// Pointers, flags, masks and parts of addresses are hexadecimal, a mode octal, the rest decimal. A text that a pointer leads
-/// to is not in the records. If the arguments of the call are unknown, all six words are printed.
+/// Pointers, flags, masks and parts of addresses are hexadecimal, a mode octal, all others decimal.
+/// The text at a pointer is not in the records. If the arguments of the call are unknown, all six
+/// words are printed.
 #[derive(Clone, Copy, Debug)]
 pub struct SyscallArgs<'a> {
     /// `None` if the arguments are unknown.
@@ -106,7 +112,8 @@ pub struct SyscallArgs<'a> {
 }
 
 impl<'a> SyscallArgs<'a> {
-    /// Iterates over the arguments with their values; nothing if the arguments of the call are unknown.
+    /// Iterates over the arguments with their values; empty if the arguments of the call are
+    /// unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&'a SyscallArg, Value<'static>)> + use<'a> {
         self.args.unwrap_or_default().iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
     }
@@ -126,7 +133,7 @@ impl fmt::Display for SyscallArgs<'_> {
             match arg.value(word) {
                 Value::Pointer(0) => f.write_str("NULL")?,
                 Value::Signed(-100) if arg.is_directory() => f.write_str("CWD")?,
-                // As in C, where the prefix of an octal number is 0.
+                // C prefixes an octal number with 0.
                 Value::Unsigned(mode @ 1..) if &*arg.type_name == "umode_t" => write!(f, "0{mode:o}")?,
                 _ if arg.is_hex() => write!(f, "{bits:#x}")?,
                 value => value.fmt(f)?,

@@ -1,14 +1,17 @@
+//! Errors of system calls, with the names of their errnos.
+
 use std::{fmt, io};
 
 use super::numbers::errno;
 
-/// The greatest errno that a result may be.
+/// Greatest errno that a result can be.
 const MAX_ERRNO: i64 = 4095;
 
-/// The first of the kernel's own errors, such as `ERESTARTSYS`, which the C library does not know.
+/// First of the kernel's internal errors, such as `ERESTARTSYS`, which the C library does not know.
 const FIRST_INTERNAL: i32 = 512;
 
-/// The error of a call: an errno, or one of the kernel's own such as `ERESTARTSYS`, which a program never sees.
+/// The error of a call: an errno, or an internal error of the kernel such as `ERESTARTSYS`, which
+/// programs never see.
 ///
 /// ```
 /// use perf_tracepoint::SyscallError;
@@ -22,7 +25,7 @@ const FIRST_INTERNAL: i32 = 512;
 pub struct SyscallError(i32);
 
 impl SyscallError {
-    /// Returns the error of a result; `None` if it is not from -4095 to -1.
+    /// Returns the error of a result; `None` if the result is not from -4095 to -1.
     pub fn from_result(result: i64) -> Option<Self> {
         (-MAX_ERRNO..0).contains(&result).then(|| Self((-result) as i32))
     }
@@ -32,19 +35,20 @@ impl SyscallError {
         self.0
     }
 
-    /// Returns the name, `ENOENT`. `None` for an unknown error, and on an [architecture without names](
-    /// super::SyscallTable::HAS_NAMES).
+    /// Returns the name, such as `ENOENT`. `None` for an unknown error, and on an
+    /// [architecture without names](super::SyscallTable::HAS_NAMES).
     pub fn name(self) -> Option<&'static str> {
         errno(self.0).map(|(name, _)| name)
     }
 }
 
-/// The name and the description of the C library, as strace prints them, or the number of an unknown error.
+/// Prints the name and the C library's description, as strace does, or the number of an unknown
+/// error.
 impl fmt::Display for SyscallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match errno(self.0) {
             Some((name, description)) if self.0 >= FIRST_INTERNAL => write!(f, "{name} ({description})"),
-            // The kernel's comments have older words: "Not a typewriter" for ENOTTY.
+            // The descriptions in the kernel's comments are older: "Not a typewriter" for ENOTTY.
             Some((name, _)) => {
                 let text = io::Error::from_raw_os_error(self.0).to_string();
                 let description = text.rsplit_once(" (os error").map_or(&*text, |(text, _)| text);
@@ -73,7 +77,7 @@ mod tests {
     #[test]
     fn descriptions_are_those_of_the_c_library() {
         let text = SyscallError::from_result(-25).unwrap().to_string();
-        // As musl says it.
+        // The second is musl's description.
         let expected = ["ENOTTY (Inappropriate ioctl for device)", "ENOTTY (Not a tty)"];
         assert!(expected.contains(&&*text), "{text}");
     }

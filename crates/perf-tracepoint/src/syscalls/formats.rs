@@ -1,10 +1,13 @@
+//! Binding of the two tracepoints of system calls.
+
 use perf_decode::{Layout, Sample};
 
 use crate::payload::{ArrayField, Format, FormatError, IntegerField};
 
 use super::{SyscallHit, SyscallStep};
 
-/// The formats of `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, through which all system calls go.
+/// The formats of `raw_syscalls:sys_enter` and `raw_syscalls:sys_exit`, which every system call
+/// passes.
 #[derive(Clone, Copy, Debug)]
 pub struct SyscallFormats {
     enter_id: u32,
@@ -21,7 +24,8 @@ impl SyscallFormats {
     ///
     /// # Errors
     ///
-    /// [`FormatError::NoField`] and [`FormatError::Mismatch`]: they have not the fields of each kernel since Linux 2.6.33.
+    /// [`FormatError::NoField`] and [`FormatError::Mismatch`] if a format lacks a field that each
+    /// kernel has since Linux 2.6.33.
     pub fn bind(enter: &Format<'_>, exit: &Format<'_>) -> Result<Self, FormatError> {
         Ok(Self {
             enter_id: enter.id,
@@ -34,7 +38,8 @@ impl SyscallFormats {
         })
     }
 
-    /// Returns the hit of a sample; `None` if the sample is of another event, or has no task, time or payload.
+    /// Returns the hit of a sample; `None` if the sample belongs to another event, or has no task,
+    /// time or payload.
     pub fn read<L: Layout>(&self, sample: &Sample<'_, L>) -> Option<SyscallHit> {
         let raw = sample.raw()?;
         let kind = self.kind.read_u64(raw)?;

@@ -1,26 +1,32 @@
+//! Joins hits into calls.
+
 use std::collections::HashMap;
 
 use super::numbers::{EXECVE, EXECVEAT, NEW_TASK};
 use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 
-/// Joins the start and the return of each call, and reports calls of which one of them is missing.
+/// Joins the start and the return of each call, and also reports calls that lack one of them.
 ///
-/// A thread makes one call at a time, so the state is one call for each thread that is in one. Hits are to be added in
-/// the order of time, those of all CPUs together, for a thread may return on another CPU. Nothing is guessed:
+/// A thread makes one call at a time, so the state is one call for each thread within a call. Add
+/// the hits of all CPUs in time order, because a thread may return on another CPU. Nothing is
+/// guessed:
 ///
-/// - A return without a start, or with another number than the start, is a call whose [`enter`](Syscall::enter) is
-///   `None`. A return of number -1 is of the call that the thread is in, because the kernel forgets the number in
-///   `rt_sigreturn`.
-/// - A new task begins with a return of 0 from the `clone`, `clone3`, `fork` or `vfork` of its parent. It is no call of the
-///   new task, and is not reported: the call is the parent's, to which the kernel returns the id of the new task.
+/// - A return without a start, or with another number than the start, becomes a call whose
+///   [`enter`](Syscall::enter) is `None`. A return of number -1 belongs to the call in progress,
+///   because the kernel forgets the number in `rt_sigreturn`.
+/// - A new task begins with a return of 0 from the `clone`, `clone3`, `fork` or `vfork` of its
+///   parent. This return is not reported, because the call is the parent's, to which the kernel
+///   returns the id of the new task.
 /// - A start that is followed by another start of the thread is [`NotSeen`](SyscallEnd::NotSeen).
-/// - [`lose`](Self::lose) ends all calls that are in progress as [`Lost`](SyscallEnd::Lost), because any of them may have
-///   returned, and been made again, in the gap. Their returns then have no start. The kernel reports a loss with the next
-///   record of the CPU: what other CPUs wrote before that record was joined already.
-/// - A hit from before the start of the thread's call is late, and not of that call.
-/// - A return of `execve` may be of another thread of the process, whose id changes to that of the process.
+/// - [`lose`](Self::lose) ends all calls in progress as [`Lost`](SyscallEnd::Lost), because any of
+///   them may have returned, and been made again, in the gap. Their returns then have no start. The
+///   kernel reports a loss with the next record of the CPU, so the records that other CPUs wrote
+///   earlier were joined already.
+/// - A hit from before the start of the thread's call is late, and does not belong to that call.
+/// - A return of `execve` may belong to another thread of the process, whose id changes to the
+///   process id.
 ///
-/// Ends of threads are reported by [`end_thread`](Self::end_thread), from `EXIT` records.
+/// Report ends of threads by [`end_thread`](Self::end_thread), from `EXIT` records.
 ///
 /// ```
 /// use perf_tracepoint::{SyscallEnd, SyscallHit, SyscallJoiner, SyscallStep};
@@ -34,9 +40,9 @@ use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 /// ```
 #[derive(Clone, Debug)]
 pub struct SyscallJoiner {
-    /// The call in progress of each thread, by the id of the thread.
+    /// Call in progress of each thread, by thread id.
     pending: HashMap<u32, Pending>,
-    /// Most calls in progress.
+    /// Limit of the calls in progress.
     capacity: usize,
 }
 
@@ -60,13 +66,14 @@ impl Default for SyscallJoiner {
 }
 
 impl SyscallJoiner {
-    /// Returns a joiner for up to 65536 threads that are in a call: 6 MB at most.
+    /// Returns a joiner for up to 65536 threads within a call, which take at most 6 MB.
     pub fn new() -> Self {
         Self::with_capacity(1 << 16)
     }
 
-    /// Returns a joiner for up to `threads` threads that are in a call, at least 2. With one more, the older half of the
-    /// calls ends as [`InProgress`](SyscallEnd::InProgress), among them those of threads whose end was lost.
+    /// Returns a joiner for up to `threads` threads within a call, at least 2. When it is full, the
+    /// older half of the calls ends as [`InProgress`](SyscallEnd::InProgress). This also removes
+    /// calls of threads whose end was lost.
     pub fn with_capacity(threads: usize) -> Self {
         Self { pending: HashMap::new(), capacity: threads.max(2) }
     }
@@ -76,7 +83,8 @@ impl SyscallJoiner {
         self.pending.len()
     }
 
-    /// Adds a hit, and passes the calls that end by it to `done`: at most two, unless the joiner is full.
+    /// Adds a hit, and passes the calls that it ends to `done`: at most two, unless the joiner is
+    /// full.
     pub fn add(&mut self, hit: SyscallHit, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let SyscallHit { pid, tid, time, number, step } = hit;
         if self.pending.get(&tid).is_some_and(|call| time < call.enter.time) {
@@ -101,7 +109,7 @@ impl SyscallJoiner {
                     if own.number == number || number == -1 {
                         return done(own.end(tid, end));
                     }
-                    // An `execve` of another thread ended the call of this one.
+                    // Another thread's `execve` ended this thread and its call.
                     let is_killed = is_exec(number) && result == 0;
                     done(
                         own.end(
@@ -125,12 +133,12 @@ impl SyscallJoiner {
         }
     }
 
-    /// Notes that records were lost, and passes all calls in progress to `done`, in the order of their starts.
+    /// Notes that records were lost, and passes all calls in progress to `done`, ordered by start.
     pub fn lose(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         self.end_all(SyscallEnd::Lost, done);
     }
 
-    /// Passes all calls in progress to `done`, in the order of their starts: at the end of the trace.
+    /// Passes all calls in progress to `done`, ordered by start. Call this at the end of the trace.
     pub fn finish(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         self.end_all(SyscallEnd::InProgress, done);
     }
@@ -143,7 +151,7 @@ impl SyscallJoiner {
         }
     }
 
-    /// Ends the older half of the calls. It takes linear time, after as many calls.
+    /// Ends the older half of the calls. The cost is amortized over as many added calls.
     fn evict(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let mut starts: Vec<_> = self.pending.iter().map(|(tid, call)| (call.enter.time, *tid)).collect();
         starts.sort_unstable();
@@ -159,7 +167,8 @@ impl SyscallJoiner {
         if !is_exec(hit.number) || hit.pid != hit.tid {
             return None;
         }
-        // All are looked at, but only for a process whose first thread did not call `execve` itself.
+        // This scans all calls, but only for a process whose first thread did not call `execve`
+        // itself.
         let mut calls =
             self.pending.iter().filter(|(_, call)| call.pid == hit.pid && call.number == hit.number);
         match (calls.next(), calls.next()) {
@@ -169,7 +178,7 @@ impl SyscallJoiner {
     }
 }
 
-/// Returns what is known of a call from one hit; `None` for the first return of a new task.
+/// Returns the call that one hit alone describes; `None` for the first return of a new task.
 fn alone(hit: SyscallHit) -> Option<Syscall> {
     let SyscallHit { pid, tid, time, number, step } = hit;
     let (enter, end) = match step {

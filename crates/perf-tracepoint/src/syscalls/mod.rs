@@ -1,4 +1,5 @@
-//! System calls: the formats of their tracepoints, names and arguments, joining of start and return, statistics.
+//! System calls: formats of their tracepoints, names and arguments, joining of start and return,
+//! statistics.
 
 mod args;
 mod call;

@@ -1,8 +1,9 @@
-//! Names and numbers of system calls and errnos, by the crate `syscalls` on the architectures where it builds.
+//! Names and numbers of system calls and errnos, from the crate `syscalls` on the architectures
+//! where it builds.
 
 pub(super) use architecture::{EXECVE, EXECVEAT, HAS_NAMES, NEW_TASK, RT_SIGRETURN, errno, name};
 
-// The same architectures as in `Cargo.toml`.
+// Keep the list equal to the list in `Cargo.toml`.
 #[cfg(any(
     target_arch = "aarch64",
     target_arch = "arm",
@@ -18,7 +19,7 @@ mod architecture {
     pub(in crate::syscalls) const EXECVE: i64 = Sysno::execve as i64;
     pub(in crate::syscalls) const EXECVEAT: i64 = Sysno::execveat as i64;
     pub(in crate::syscalls) const RT_SIGRETURN: i64 = Sysno::rt_sigreturn as i64;
-    /// The calls that make a task. Newer architectures have neither `fork` nor `vfork`.
+    /// The calls that create a task. Newer architectures have neither `fork` nor `vfork`.
     #[cfg(any(target_arch = "arm", target_arch = "x86", target_arch = "x86_64"))]
     pub(in crate::syscalls) const NEW_TASK: &[i64] =
         &[Sysno::clone as i64, Sysno::clone3 as i64, Sysno::fork as i64, Sysno::vfork as i64];
@@ -36,8 +37,9 @@ mod architecture {
     }
 }
 
-/// Without names. The numbers are those of s390x; where others are valid, the thread that replaces its program has a call
-/// that was not seen to return, and a new task a return without a start.
+/// An architecture without names. The numbers of s390x are used. Where they are wrong, a thread
+/// that replaces its program has a call that was not seen to return, and a new task has a return
+/// without a start.
 #[cfg(not(any(
     target_arch = "aarch64",
     target_arch = "arm",

@@ -1,6 +1,8 @@
+//! Statistics of the durations of calls.
+
 /// Numbers and durations of calls.
 ///
-/// Sums are of integers, so they do not depend on the order, and those of parts add up.
+/// Sums are integers, so they do not depend on the order, and parts can be added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyscallStats {
@@ -12,7 +14,7 @@ pub struct SyscallStats {
     pub timed: u64,
     /// Sum of the durations in ns.
     pub total: u64,
-    /// Shortest duration in ns; 0 without one.
+    /// Shortest duration in ns; 0 without durations.
     pub min: u64,
     /// Longest duration in ns.
     pub max: u64,
@@ -48,13 +50,13 @@ impl SyscallStats {
         self.squares = self.squares.saturating_add(other.squares);
     }
 
-    /// Returns the mean duration in ns; 0 without one.
+    /// Returns the mean duration in ns; 0 without durations.
     #[allow(clippy::cast_precision_loss)] // printed with few digits
     pub fn mean(&self) -> f64 {
         if self.timed == 0 { 0.0 } else { self.total as f64 / self.timed as f64 }
     }
 
-    /// Returns the standard deviation of the durations in ns; 0 for fewer than two.
+    /// Returns the standard deviation of the durations in ns; 0 for fewer than two durations.
     #[allow(clippy::cast_precision_loss)] // printed with few digits
     pub fn deviation(&self) -> f64 {
         if self.timed < 2 {
@@ -69,7 +71,8 @@ impl SyscallStats {
         (spread / (count as f64 * (count - 1) as f64)).sqrt()
     }
 
-    /// Returns the standard error of the mean in percent of the mean, as the perf tool prints it; 0 for fewer than two.
+    /// Returns the standard error of the mean in percent of the mean, as the perf tool prints it; 0
+    /// for fewer than two durations.
     #[allow(clippy::cast_precision_loss)] // printed with few digits
     pub fn error_percent(&self) -> f64 {
         match self.mean() {

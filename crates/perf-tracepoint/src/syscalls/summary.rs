@@ -1,16 +1,19 @@
+//! Statistics of calls by thread and number.
+
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{Syscall, SyscallStats};
 
-/// Different calls of a thread that have statistics of their number. No architecture has as many.
+/// Limit of the different calls of a thread with statistics by number. Every architecture has fewer
+/// calls.
 const MAX_CALLS: usize = 1024;
 
 /// Statistics of the calls of each thread, as `strace -c` and `perf trace -s` print them.
 ///
-/// Calls that returned count; the others are numbered by [`unfinished`](Self::unfinished). Memory is bounded: calls of more
-/// threads than fit are summed up for all of these threads together, and calls of more numbers than the kernel has, which a
-/// program may try, as number -1.
+/// Only calls that returned have statistics; [`unfinished`](Self::unfinished) is the number of the
+/// others. Memory is bounded: threads beyond the capacity share one sum, and a thread that tries
+/// more numbers than the kernel has gets the rest as number -1.
 ///
 /// ```
 /// use perf_tracepoint::{Syscall, SyscallEnd, SyscallEnter, SyscallSummary};
@@ -25,7 +28,7 @@ const MAX_CALLS: usize = 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SyscallSummary {
-    /// By thread, `None` for those beyond the capacity, and by number.
+    /// Statistics by number for each thread; `None` is the sum of the threads beyond the capacity.
     threads: HashMap<Option<u32>, HashMap<i64, SyscallStats>>,
     capacity: usize,
     unfinished: u64,
@@ -38,12 +41,14 @@ impl Default for SyscallSummary {
 }
 
 impl SyscallSummary {
-    /// Returns a summary of up to 4096 threads: less than 40 MB if each makes 64 different calls.
+    /// Returns a summary of up to 4096 threads, which takes less than 40 MB if each makes 64
+    /// different calls.
     pub fn new() -> Self {
         Self::with_capacity(4096)
     }
 
-    /// Returns a summary of up to `threads` threads. With 0, all calls are those of the thread `None`.
+    /// Returns a summary of up to `threads` threads. With 0, all calls are summed for the thread
+    /// `None`.
     pub fn with_capacity(threads: usize) -> Self {
         Self { threads: HashMap::new(), capacity: threads, unfinished: 0 }
     }
@@ -62,7 +67,8 @@ impl SyscallSummary {
         thread.entry(number).or_default().add(call.duration(), call.error().is_some());
     }
 
-    /// Returns the threads with the number of their calls, the most first; `None` for the threads beyond the capacity.
+    /// Returns the threads with the number of their calls, the most first; `None` stands for the
+    /// threads beyond the capacity.
     pub fn threads(&self) -> Vec<(Option<u32>, u64)> {
         let calls = |rows: &HashMap<i64, SyscallStats>| rows.values().map(|stats| stats.calls).sum::<u64>();
         let mut threads: Vec<_> = self.threads.iter().map(|(thread, rows)| (*thread, calls(rows))).collect();
@@ -84,7 +90,7 @@ impl SyscallSummary {
         by_time(total)
     }
 
-    /// Returns the number of calls that were added and had not returned, or whose return was not seen.
+    /// Returns the number of added calls that had not returned, or whose return was not seen.
     pub const fn unfinished(&self) -> u64 {
         self.unfinished
     }

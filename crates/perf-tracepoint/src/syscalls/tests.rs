@@ -1,3 +1,5 @@
+//! Tests of joining, against a naive search of the whole trace, and of names and arguments.
+
 use crate::payload::Format;
 use proptest::prelude::*;
 
@@ -14,7 +16,7 @@ fn exit(pid: u32, tid: u32, time: u64, number: i64) -> SyscallHit {
     SyscallHit { pid, tid, time, number, step: SyscallStep::Exit { result: 0 } }
 }
 
-/// Adds hits, and returns what ended: thread, number, time of the start, and the end.
+/// Adds hits, and returns the ended calls: thread, number, time of the start, and the end.
 fn joined(hits: &[SyscallHit]) -> Vec<(u32, i64, Option<u64>, SyscallEnd)> {
     let (mut joiner, mut calls) = (SyscallJoiner::new(), Vec::new());
     for hit in hits {
@@ -36,12 +38,12 @@ fn clone_is_one_call_though_the_new_task_returns_from_it_too() {
         *result = 2;
         let returned = SyscallEnd::Returned { time: 30, result: 2 };
         assert_eq!(joined(&clone), [(1, number, Some(10), returned)]);
-        // The id of a thread whose exit was lost is used again.
+        // A new thread reuses the id of a thread whose exit was lost.
         let reused = [enter(2, 2, 10, 202), exit(2, 2, 20, number), exit(2, 2, 30, 202)];
         let expected = [(2, 202, Some(10), SyscallEnd::NotSeen), (2, 202, None, self::returned(30))];
         assert_eq!(joined(&reused), expected);
     }
-    // Its start was before the trace.
+    // The start of the call was before the trace.
     let hit = SyscallHit { step: SyscallStep::Exit { result: 2 }, ..exit(1, 1, 10, CLONE) };
     assert_eq!(joined(&[hit]), [(1, CLONE, None, SyscallEnd::Returned { time: 10, result: 2 })]);
 }
@@ -54,7 +56,7 @@ fn return_without_a_number_is_of_the_call_in_progress() {
 
 #[test]
 fn late_hit_is_not_of_the_call_in_progress() {
-    // The first two hits are in another ring, and come after the third.
+    // The first two hits are in another ring, and arrive after the third.
     let hits = [enter(1, 1, 30, 39), enter(1, 1, 10, 39), exit(1, 1, 20, 39), exit(1, 1, 40, 39)];
     let expected = [
         (1, 39, Some(10), SyscallEnd::NotSeen),
@@ -138,7 +140,8 @@ enum Step {
     Lose,
 }
 
-/// Returns the start that is the last entry of a trace about a thread, found by reading the trace backwards.
+/// Returns the start that is the last entry of a trace about a thread, by reading the trace
+/// backwards.
 fn open_call(before: &[(u64, Step)], tid: u32) -> Option<SyscallHit> {
     let last = before.iter().rev().find(|(_, step)| match step {
         Step::Hit(hit) => hit.tid == tid,

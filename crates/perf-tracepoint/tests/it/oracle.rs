@@ -77,7 +77,7 @@ fn compare(event: &str, format: &Format<'_>, sample: &Json) -> usize {
             Value::Signed(value) => expected.as_i64() == Some(*value),
             Value::Unsigned(value) | Value::Pointer(value) => expected.as_u64() == Some(*value),
             Value::Text(text) => expected.as_str().map(str::as_bytes) == Some(text),
-            // The library passes arrays as bytes.
+            // libtraceevent passes arrays as bytes.
             Value::Integers(integers) => {
                 let bytes = bytes(expected["bytes"].as_str().expect("bytes"));
                 let words =

@@ -1,4 +1,5 @@
-//! Samples all CPUs 99 times a second, and writes folded stacks with names each 10 seconds, also of what runs already.
+//! Samples all CPUs 99 times a second, and writes folded stacks with names every 10 seconds,
+//! including programs that run already.
 //!
 //! Usage: `all_cpus`, as root, until Ctrl-C. The files are `1.folded`, `2.folded`, ...
 

@@ -1,4 +1,4 @@
-//! Sums near 2^64, as damaged recordings can have: they saturate in every view and format.
+//! Sums near 2^64, as damaged recordings can have, saturate in every view and format.
 
 use perf_abi::regs::Architecture;
 use perf_abi::{Attr, Misc, RecordType, SampleType, Software};

@@ -1,7 +1,8 @@
-//! A profile of perf samples: stacks with names and values.
+//! Profiles of perf samples: stacks with names and values.
 //!
-//! [`Collector`] makes a [`Profile`] of the records of a ring or of a `perf.data` file, with the stacks and names that
-//! `perf-symbols` finds. A program with another source of samples uses [`ProfileBuilder`].
+//! [`Collector`] turns the records of a ring or of a `perf.data` file into a [`Profile`], with the
+//! stacks and names that `perf-symbols` finds. A program with another source of samples uses
+//! [`ProfileBuilder`].
 //!
 //! ```
 //! use perf_abi::{Attr, Software};
@@ -28,8 +29,8 @@
 //! fn main() -> std::io::Result<()> {
 //!     let read = ProfileReader::open("perf.data")?.read()?;
 //!     for (event, about) in read.profile.event_ids() {
-//!         println!("{}:", about.name);
-//!         for row in Table::new(&read.profile, &[Column::Function]).sorted(event, Order::BySelf).rows() {
+//!         println!("{}:", about.name); for row in Table::new(&read.profile,
+//!         &[Column::Function]).sorted(event, Order::BySelf).rows() {
 //!             println!("{:>12} {}", row.cost(event).self_value, row.entry());
 //!         }
 //!     }

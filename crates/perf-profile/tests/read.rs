@@ -23,7 +23,7 @@ fn samples(profile: &Profile) -> u64 {
     profile.event_ids().map(|(event, _)| profile.sample_count(event)).sum()
 }
 
-/// Returns the number of samples in the records of a file, which a loop by hand counts.
+/// Returns the number of samples in the records of a file, counted by a plain loop.
 fn samples_in_records(path: &Path) -> u64 {
     let mut reader = Reader::open(path).unwrap();
     let mut samples = 0;
@@ -39,7 +39,7 @@ fn profile_of_each_recording_has_its_samples() {
     let mut recordings = 0;
     for entry in fs::read_dir(data()).unwrap() {
         let path = entry.unwrap().path();
-        // The samples of a leader have the counts of a group.
+        // A leader's samples have the counts of a group.
         let is_group = path.ends_with("leader-sampling.data");
         if path.extension().is_none_or(|extension| extension != "data") || is_group {
             continue;

@@ -82,7 +82,7 @@ struct EndOf {
     pid: u32,
     end: StackEnd,
     left_out: usize,
-    /// For a callchain, the interrupted address in user space.
+    /// Interrupted address in user space, if the stack comes from a callchain.
     innermost: Option<(u64, LocationId)>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Source {
     pub(super) time: Option<u64>,
 }
 
-/// The stack that is now the last one of its slot.
+/// The stack that now occupies a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextStack {
     pub(super) slot: Slot,
@@ -107,7 +107,7 @@ impl LastStacks {
             return self.follow_parts(resolver, source, written, kernel, user);
         };
         let interrupted = match mode {
-            // User code did not call the kernel: the kernel ran after the event.
+            // The kernel ran after the event, so it was not called by the interrupted user code.
             CpuMode::USER if !has_marker(kernel) => user,
             CpuMode::KERNEL => kernel,
             _ => return None,

@@ -45,8 +45,8 @@ use rustc_hash::FxHashMap;
 /// living threads.
 #[derive(Clone, Debug, Default)]
 pub struct LeaderSampling {
-    /// By thread. An inherited event has the same id in all threads, but counts each separately.
-    /// Other events are under thread 0.
+    /// Counts by thread. An inherited event has the same id in its threads, but counts each
+    /// separately. Other events are under thread 0.
     threads: FxHashMap<u32, Counts>,
     /// The threads that exited last, oldest first.
     exited: VecDeque<u32>,
@@ -104,7 +104,7 @@ impl LeaderSampling {
     /// increases. Returns `None` if the sample has no counts, so that it belongs to the event that
     /// wrote it, with its period. Pass all samples in time order, even unwanted ones.
     ///
-    /// A count below the last one has restarted at 0.
+    /// A count below the previous count has restarted at 0.
     pub fn members<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<&[MemberCount]> {
         let counts = sample.read().filter(|_| attr.sample_type.contains(SampleType::READ))?;
         let is_inherited = attr.flags.contains(AttrFlags::INHERIT);
@@ -171,7 +171,7 @@ mod tests {
         let attr = attr(AttrFlags::empty());
         let mut counts = LeaderSampling::new();
         assert_eq!(members(&mut counts, &attr, 1, &[(7, 100), (8, 3)]), Some(vec![(7, 100), (8, 3)]));
-        // Other threads continue the count of the first one. A member that counted nothing is left
+        // Other threads continue the first thread's count. A member that counted nothing is left
         // out.
         assert_eq!(members(&mut counts, &attr, 2, &[(7, 250), (8, 3)]), Some(vec![(7, 150)]));
         // The ids of another CPU.

@@ -66,7 +66,7 @@ impl PendingProfile {
     }
 
     /// Returns the profile with the names found so far by [`wait_until`](Self::wait_until). The
-    /// other addresses are no longer looked up: they have neither a function nor a reason.
+    /// remaining addresses are no longer looked up, so they have neither a function nor a reason.
     pub fn so_far(self) -> Profile {
         finish(self.builder, self.locations, self.losses)
     }

@@ -65,7 +65,7 @@ pub struct Resolver {
     by_place: FxHashMap<(Place, u64), LocationId>,
     /// Replaces `by_place` for JIT-compiled code, which changes.
     runtime_code: RuntimeCode,
-    /// Number of addresses that had several functions in turn, and were named by the last one.
+    /// Number of addresses that had several functions in turn. The latest function names them.
     reused: u64,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
@@ -317,7 +317,7 @@ impl Resolver {
     /// files, 192 MiB including names, lines from files with at most 128 MiB of debug information,
     /// and 64 MiB of unwind information. Recordings are read faster without it.
     ///
-    /// For other limits configure a [`Symbolizer`] and an [`Unwinder`], and pass them to
+    /// Configure a [`Symbolizer`] and an [`Unwinder`] for other limits, and pass them to
     /// [`with_symbolizer`](Self::with_symbolizer).
     #[must_use]
     pub fn with_small_caches(mut self) -> Self {
@@ -564,7 +564,7 @@ impl Resolver {
         true
     }
 
-    /// Returns the location of a frame by what is mapped there.
+    /// Returns the location of a frame, by the mapping at its address.
     fn find(&mut self, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
         let addr = frame.lookup_address();
         let mut written = None;

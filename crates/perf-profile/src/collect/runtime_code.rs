@@ -17,7 +17,7 @@ use crate::profile::{LocationId, ObjectId};
 #[derive(Debug, Default)]
 pub(super) struct RuntimeCode {
     processes: FxHashMap<u32, Process>,
-    /// By the jitdump, which forked processes share.
+    /// Code by the jitdump, which forked processes share.
     files: FxHashMap<MappedObject, Arc<File>>,
     /// The number of changes of addresses that were found before.
     versions: u64,
@@ -110,8 +110,8 @@ impl RuntimeCode {
         (known == object).then_some(location)
     }
 
-    /// Adds the location of an address. Returns whether its changes are followed: then no other
-    /// place keeps it.
+    /// Adds the location of an address. Returns whether its changes are followed; if so, other
+    /// caches must not keep it.
     pub(super) fn add(&mut self, pid: u32, object: ObjectId, address: u64, location: LocationId) -> bool {
         let process = self.processes.get_mut(&pid).filter(|process| process.file.changes.has_monotonic_time);
         let Some(process) = process else { return false };
@@ -140,7 +140,7 @@ impl RuntimeCode {
         self.files.clear();
     }
 
-    /// Reads the jitdump of a process, if it has another one than before.
+    /// Reads the jitdump of a process, if the process has opened a new one.
     fn open(&mut self, spaces: &AddressSpaces, symbolizer: &Symbolizer, pid: u32) {
         let Some(jitdump) = spaces.jitdump(pid) else {
             if !self.processes.is_empty() {

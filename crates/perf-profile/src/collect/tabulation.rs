@@ -1,4 +1,4 @@
-//! Stacks on their way to a table: they wait for the names of their functions.
+//! Stacks that wait for the names of their functions before they enter a table.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,8 +10,8 @@ use super::resolver::Resolver;
 use crate::profile::{self, EventId, LocationId, ProfileBuilder, ThreadId};
 use crate::view::{Adder, Column, Names, NewNames, TableSums};
 
-/// Sums the samples of a table, a part after the other: the names of one part are looked up by one
-/// thread and the part before it is added by another one, while the next one is read.
+/// Sums the samples of a table in parts, as a pipeline: while a part is read, one thread looks up
+/// the names of the part before it, and another thread adds the part before that.
 ///
 /// A part has so few stacks that they stay in the caches, and the memory does not grow with the
 /// different stacks.

@@ -21,7 +21,7 @@ mod timeline;
 ///
 /// Each thread has a track with its samples in time order, so that each sample needs a time:
 /// collect the profile [with times](crate::ProfileBuilder::with_times). A thread that changed its
-/// name has the last one.
+/// name has its latest name.
 ///
 /// The samples of the first event with samples become samples. If its unit is ns, a sample weighs
 /// its value in ms, and the value is also the CPU time since the previous sample. The format has no
@@ -395,7 +395,7 @@ fn write_markers<'p>(
 }
 
 impl Timeline {
-    /// Returns the time of a sample since the first one.
+    /// Returns the time of a sample since the first sample.
     fn time(&self, sample: &Sample) -> Milliseconds {
         Milliseconds(sample.time.unwrap_or(self.first).saturating_sub(self.first))
     }

@@ -121,7 +121,7 @@ impl Folded {
             (!self.has_thread && !self.has_cgroup).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
         let order = tree.order(&names);
 
-        // By the root, then in tree order: the lines of a root are sorted by their frames.
+        // Sums by root, then in tree order, because the lines of a root are sorted by their frames.
         let mut sums: FxHashMap<(u32, Option<u32>), u64> = FxHashMap::default();
         for sample in profile.samples().iter().filter(|sample| sample.event == self.event) {
             let root = names.intern(self.root(profile, sample.thread));

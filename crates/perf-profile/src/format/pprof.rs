@@ -329,7 +329,7 @@ fn is_library(object: &Object, path: &str) -> bool {
 }
 
 /// Extends the range of an object, and its file offset at the start, to include these addresses,
-/// because other mappings of the object may precede or follow the first one.
+/// because the object may have other mappings before or after the first mapping.
 fn mapping(object: &Object, addresses: Range<u64>) -> (Range<u64>, u64) {
     let range = &object.range;
     let start = range.start.min(addresses.start);

@@ -101,7 +101,7 @@ pub(super) fn instant_and_span() -> Profile {
     builder.finish(locations)
 }
 
-/// Gives each sample a time, if it has none its position. For writers of timelines.
+/// Gives each sample without a time its position as the time, for writers of timelines.
 #[cfg(feature = "json")]
 pub(crate) fn with_times(profile: &Profile) -> Profile {
     let mut builder = ProfileBuilder::new().with_times();

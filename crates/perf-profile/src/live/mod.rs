@@ -104,7 +104,8 @@ impl LiveProfile {
         self
     }
 
-    /// Adds the samples of an interval, which must have the events of the first one in their order.
+    /// Adds the samples of an interval, which must have the same events in the same order as the
+    /// first interval.
     ///
     /// The time is linear in the number of kept and added sums.
     pub fn add(&mut self, interval: &Profile) {
@@ -176,7 +177,8 @@ impl LiveProfile {
         self.profile = Arc::new(profile);
     }
 
-    /// Returns the sums up to now. Its [losses](Profile::losses) are those of the newest interval.
+    /// Returns the sums up to now. The [losses](Profile::losses) come from the newest interval
+    /// only.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }

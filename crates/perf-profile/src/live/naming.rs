@@ -1,4 +1,4 @@
-//! The names of a live profile, of which those of the largest values are asked for first.
+//! Looks up the names of a live profile, starting with the largest values.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -89,7 +89,7 @@ impl Naming {
         let value = |id: LocationId| values.get(id.index()).copied().unwrap_or(0.0);
         let asked: FxHashSet<_> =
             self.asked.iter().flat_map(|(asked, _)| asked).filter_map(|asked| asked.location).collect();
-        // Of equal ones the newest, whose process still runs.
+        // Among equal values the newest comes first, because its process still runs.
         let wanted: FxHashMap<_, _> = self.wanted.drain(..).collect();
         self.wanted = wanted.into_iter().filter(|(id, _)| !asked.contains(id) && value(*id) > 0.0).collect();
         self.wanted.sort_unstable_by(|(a, _), (b, _)| value(*a).total_cmp(&value(*b)).then(b.cmp(a)));
@@ -139,7 +139,7 @@ impl Naming {
         self.wanted.len() + asked.filter(|asked| asked.location.is_some()).count()
     }
 
-    /// Returns the reasons for which there is no name, of the answers since the last interval.
+    /// Returns the reasons for missing names, from the answers since the last interval.
     pub(super) fn reasons(&self) -> Vec<(u64, String)> {
         self.counts.reasons()
     }

@@ -136,7 +136,7 @@ proptest! {
 fn tables_have_no_more_than_the_sums_use() {
     let mut live = LiveProfile::new();
     for round in 0..200 {
-        // Each process is another one, as those of a shell.
+        // Each interval has a new process, as under a shell.
         live.add(&interval(&[(0, round, round, vec![u64::from(round) % 6], 8)]));
     }
     // 8 * (7/8)^n is below 1 after 14 rounds of integers at the latest.
@@ -150,7 +150,7 @@ fn tables_have_no_more_than_the_sums_use() {
 #[test]
 fn threads_of_one_name_are_one_if_their_ids_do_not_count() {
     let mut live = LiveProfile::new().keeping_eighths(8).by_thread_name();
-    // The name is that of the thread's id here.
+    // Here, the thread's id is its name.
     live.add(&interval(&[(0, 1, 5, vec![0], 8), (0, 2, 5, vec![0], 8), (0, 2, 6, vec![0], 8)]));
     live.add(&interval(&[(0, 3, 5, vec![0], 8)]));
     let mut found: Vec<_> =

@@ -18,7 +18,7 @@ pub struct ProfileBuilder {
     /// The first sum of each stack. Most stacks have one thread and event, so that few sums need
     /// the map.
     firsts: Vec<SampleIndex>,
-    /// The other sums.
+    /// Indices of the remaining sums.
     sums: FxHashMap<(EventId, ThreadId, Option<StackId>), SampleIndex>,
 }
 

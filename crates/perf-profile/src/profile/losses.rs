@@ -29,8 +29,8 @@ pub struct Losses {
     /// Samples whose stack ends without a reason, as callchains do, so that completeness is
     /// unproven. Not a loss.
     pub unverified_stacks: u64,
-    /// Addresses of callchains that were left out, from the first one outside of code: see
-    /// [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
+    /// Addresses of callchains that were left out, starting at the first address outside of code:
+    /// see [`Stack::leave_out_unmapped`](perf_symbols::Stack::leave_out_unmapped).
     pub left_out_addresses: u64,
     /// Smallest stack copy in bytes that reaches the next frame of each truncated stack, a multiple
     /// of 8 that an event can request; 0 if no stack is truncated. Outer frames may need more.

@@ -1,30 +1,31 @@
-//! The samples that count.
+//! Selects the samples that count in a profile.
 
 use std::ops::RangeInclusive;
 
 use perf_decode::{Layout, Sample};
 use perf_symbols::{AddressSpaces, Location};
 
-/// Chooses samples. The default chooses all. A sample counts if all methods say so; ask the cheap ones first.
+/// Selects samples, by default all. A sample counts if every method returns `true`; call the cheap
+/// ones first.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Names of threads; all if it is empty, as below.
+    /// Names of threads; empty for all, as in the lists below.
     pub comms: Vec<Vec<u8>>,
-    /// Objects, by their path, its last part, or a name such as `[kernel.kallsyms]`.
+    /// Objects, by their path, the last component of it, or a name such as `[kernel.kallsyms]`.
     pub dsos: Vec<Vec<u8>>,
-    /// Processes, sorted.
+    /// Process ids, sorted.
     pub pids: Vec<u32>,
-    /// Threads, sorted.
+    /// Thread ids, sorted.
     pub tids: Vec<u32>,
-    /// CPUs, sorted; all if it is `None`.
+    /// CPUs, sorted; `None` for all.
     pub cpus: Option<Vec<u32>>,
-    /// Times in ns of the recording's clock, ends included; all if it is `None`.
+    /// Ranges of times in ns of the recording's clock, both ends included; `None` for all.
     pub times: Option<Vec<RangeInclusive<u64>>>,
 }
 
 impl Filter {
-    /// Returns whether everything counts.
+    /// Returns whether every sample counts.
     pub fn is_empty(&self) -> bool {
         let has_tasks = !(self.pids.is_empty() && self.tids.is_empty() && self.cpus.is_none());
         !has_tasks && !self.needs_time() && !self.needs_comm() && !self.needs_dso()
@@ -35,14 +36,14 @@ impl Filter {
         self.times.is_some()
     }
 
-    /// Returns whether a time counts, in ns. As in the perf tool, the time 0 does in any case: it is that of records
-    /// without one.
+    /// Returns whether a time in ns counts. As in the perf tool, 0 always counts, because records
+    /// without a time have it.
     #[inline]
     pub fn by_time(&self, time: u64) -> bool {
         self.times.as_ref().is_none_or(|times| time == 0 || times.iter().any(|range| range.contains(&time)))
     }
 
-    /// Returns whether a process, thread and CPU count, each of which may be missing in the sample.
+    /// Returns whether a process, thread and CPU count. A sample may lack any of them.
     #[inline]
     pub fn by_ids(&self, pid: Option<u32>, tid: Option<u32>, cpu: Option<u32>) -> bool {
         let has = |list: &[u32], id: Option<u32>| {
@@ -53,19 +54,21 @@ impl Filter {
             && self.cpus.as_ref().is_none_or(|cpus| cpu.is_some_and(|cpu| cpus.binary_search(&cpu).is_ok()))
     }
 
-    /// Returns whether [`by_comm`](Self::by_comm) depends on the name, so that it has to be known.
+    /// Returns whether [`by_comm`](Self::by_comm) depends on the name, so that the caller must know
+    /// it.
     pub fn needs_comm(&self) -> bool {
         !self.comms.is_empty()
     }
 
-    /// Returns whether the name of a thread counts, as it was at the time of the sample.
+    /// Returns whether a thread's name counts. Pass the name at the time of the sample.
     #[inline]
     pub fn by_comm(&self, comm: &[u8]) -> bool {
         self.comms.is_empty() || self.comms.iter().any(|name| name == comm)
     }
 
-    /// Returns whether the name of a thread counts, as the records up to now give it. A thread without a record of its name
-    /// has the one that the perf tool shows: `swapper` for the idle threads, `:TID` for others.
+    /// Returns whether a thread's name counts, according to the records so far. A thread without a
+    /// record of its name has the name that the perf tool shows: `swapper` for idle threads, `:TID`
+    /// for others.
     pub fn by_thread(&self, spaces: &AddressSpaces, tid: u32) -> bool {
         if self.comms.is_empty() {
             return true;
@@ -77,13 +80,14 @@ impl Filter {
         }
     }
 
-    /// Returns whether [`by_dso`](Self::by_dso) depends on the object, so that it has to be known.
+    /// Returns whether [`by_dso`](Self::by_dso) depends on the object, so that the caller must know
+    /// it.
     pub fn needs_dso(&self) -> bool {
         !self.dsos.is_empty()
     }
 
-    /// Returns whether an object counts: by its path, by the last part of it, or by its name. Empty for an address that is
-    /// in none.
+    /// Returns whether an object counts, by its path, the last component of the path, or its name.
+    /// Pass an empty path for an address outside of all objects.
     pub fn by_dso(&self, path: &[u8]) -> bool {
         let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
         self.dsos.is_empty() || self.dsos.iter().any(|name| name == path || name == last)
@@ -91,7 +95,7 @@ impl Filter {
 }
 
 impl Filter {
-    /// Returns whether a sample counts, in the address spaces at its time.
+    /// Returns whether a sample counts, with the address spaces at its time.
     pub fn matches(&self, spaces: &AddressSpaces, sample: &Sample<'_, impl Layout>) -> bool {
         let (pid, tid) = (sample.pid(), sample.tid());
         if !(self.by_time(sample.time().unwrap_or(0)) && self.by_ids(pid, tid, sample.cpu())) {

@@ -1,4 +1,4 @@
-//! The events that a sample of the recording is one of.
+//! Attributes a sample to the events of its group.
 
 use perf_abi::{Attr, SampleType};
 use perf_decode::{Layout, Record, Sample};
@@ -6,28 +6,30 @@ use perf_decode::{Layout, Record, Sample};
 use super::Metadata;
 use crate::collect::{LeaderSampling, MemberCount};
 
-/// The events of groups of which only the leader samples (`{a,b}:S`): its samples have the counts of all of them.
+/// Tracks groups in which only the leader samples (`{a,b}:S`). The leader's samples have the counts
+/// of all events of the group.
 #[derive(Debug)]
 pub struct Members<'a> {
     about: &'a Metadata,
     counts: LeaderSampling,
-    /// Counts of ids that no event of the recording has.
+    /// Number of counts whose id belongs to no event of the recording.
     unknown: u64,
 }
 
 impl<'a> Members<'a> {
-    /// Makes one that has seen no record.
+    /// Creates a tracker that has seen no record.
     pub fn new(about: &'a Metadata) -> Self {
         Self { about, counts: LeaderSampling::new(), unknown: 0 }
     }
 
-    /// Applies a record: all of them, in the order of time.
+    /// Applies a record. Pass all records, in time order.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         self.counts.update(record);
     }
 
-    /// Returns the index of each event in the file and what it counted since the last sample; `None` if the sample is one of
-    /// the event that wrote it, with its period. Call it for all samples, also for those that a filter leaves out.
+    /// Returns the index of each event in the file with its count since the last sample. Returns
+    /// `None` if the sample belongs to the event that wrote it, with its period. Call it for all
+    /// samples, even if a filter rejects them.
     #[inline]
     pub fn of<L: Layout>(&mut self, attr: &Attr, sample: &Sample<'_, L>) -> Option<Vec<(usize, u64)>> {
         if !attr.sample_type.contains(SampleType::READ) {
@@ -41,7 +43,7 @@ impl<'a> Members<'a> {
         Some(known)
     }
 
-    /// Returns the damage that it found.
+    /// Returns a description of the damage in the records so far; `None` without damage.
     pub fn damage(&self) -> Option<String> {
         let unknown = self.unknown;
         (unknown > 0).then(|| format!("{unknown} counts of events that the recording does not have"))

@@ -12,8 +12,8 @@ use perf_file::{FeatureData, FileEvent, FileMode, Reader, Source};
 use perf_symbols::BuildId;
 use perf_tracepoint::Format;
 
-/// The metadata of a recording, as it is known before the first record. A text is as the file has it, and may have control
-/// characters, unless it says otherwise.
+/// The metadata of a recording, as known before its first record. Texts are unchanged from the file
+/// and may contain control characters, unless documented otherwise.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Metadata {
@@ -25,31 +25,31 @@ pub struct Metadata {
     pub arch: Option<String>,
     /// Name of the CPU's model.
     pub cpu: Option<String>,
-    /// The tool and its arguments.
+    /// Command line of the recording tool: its name and arguments.
     pub command: Option<Vec<String>>,
-    /// Version of the tool.
+    /// Version of the recording tool.
     pub version: Option<String>,
-    /// Times of the first and the last sample in ns of the events' clock. Files of interrupted recordings and pipes lack
-    /// them.
+    /// Times of the first and the last sample in ns of the events' clock. Interrupted recordings
+    /// and pipes lack them.
     pub sample_time: Option<SampleTime>,
-    /// The wall clock beside the events' clock.
+    /// One instant by the wall clock and by the events' clock.
     pub clock: Option<ClockData>,
-    /// Build ids by the path of the mapping. In a pipe they are records beside the others: see
+    /// Build ids by the path of the mapping. In a pipe they are separate records: see
     /// [`build_id`](super::build_id).
     pub build_ids: Vec<(Vec<u8>, BuildId)>,
-    /// When the file was written last; `None` for a pipe.
+    /// Time of the last write to the file; `None` for a pipe.
     pub modified: Option<SystemTime>,
-    /// The reason why metadata is missing. The records of the file can be read without it.
+    /// The reason why metadata is missing. The file's records can be read without it.
     pub gap: Option<MetadataGap>,
-    /// Number of CPUs: online, and available.
+    /// Number of online and of available CPUs.
     pub cpus: Option<(u32, u32)>,
-    /// The events, in the order of the file.
+    /// Events, in file order.
     events: Vec<RecordedEvent>,
-    /// The index of the event by its ids, if samples have counts of several.
+    /// Index of the event by its ids, if samples have counts of several events.
     by_id: HashMap<u64, usize>,
-    /// The texts of the formats of tracepoints.
+    /// Texts of the tracepoints' `format` files.
     formats: Vec<String>,
-    /// The file `printk_formats`.
+    /// Content of the file `printk_formats`.
     printk_formats: Vec<u8>,
 }
 
@@ -57,13 +57,13 @@ pub struct Metadata {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
-    /// The name, without control characters: as the file has it, or else made of the attr.
+    /// Name from the file, or else generated from the attr, without control characters.
     pub name: String,
-    /// The attr, as the file has it.
+    /// Attr, unchanged from the file.
     pub attr: Attr,
-    /// The ids of its instances, one a CPU or thread.
+    /// Ids of the event's instances, one per CPU or thread.
     pub ids: Vec<u64>,
-    /// Whether the name is not in the file.
+    /// Whether the file lacks the name.
     is_unnamed: bool,
 }
 
@@ -82,7 +82,7 @@ impl RecordedEvent {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MetadataGap {
-    /// The program that recorded was killed.
+    /// The recording program was killed.
     Unfinished,
     /// The metadata is malformed.
     Damaged(perf_file::Error),
@@ -102,9 +102,10 @@ impl fmt::Display for MetadataGap {
 }
 
 impl Metadata {
-    /// Reads the metadata of a file, or of a pipe before its records. A part that is missing or malformed is left out.
+    /// Reads the metadata of a file, or of a pipe before its records. Missing or malformed parts
+    /// are left out.
     pub(super) fn read<S: Source>(reader: &mut Reader<S>, modified: Option<SystemTime>) -> Self {
-        // `next` returns the error again.
+        // The call of `next` returns the error again.
         let _ = reader.read_metadata();
         let mut metadata = Self {
             host: reader.hostname().ok().flatten(),
@@ -140,19 +141,20 @@ impl Metadata {
         metadata
     }
 
-    /// Names the events whose name the file does not have.
+    /// Names the events whose name the file lacks.
     pub(super) fn name_events(&mut self, name: impl Fn(&Attr) -> String) {
         for event in self.events.iter_mut().filter(|event| event.is_unnamed) {
             event.name = name(&event.attr);
         }
     }
 
-    /// Returns the events, in the order of the file.
+    /// Returns the events, in file order.
     pub fn recorded_events(&self) -> &[RecordedEvent] {
         &self.events
     }
 
-    /// Returns the name and the attr of each event, in the order of the file. Names have no control characters.
+    /// Returns the name and the attr of each event, in file order. Names have no control
+    /// characters.
     pub fn events(&self) -> impl ExactSizeIterator<Item = (&str, &Attr)> {
         self.events.iter().map(|event| (event.name.as_str(), &event.attr))
     }
@@ -162,7 +164,7 @@ impl Metadata {
         self.events.get(index).map(|event| event.name.as_str())
     }
 
-    /// Returns the index of the event with an id, if samples have counts of several events.
+    /// Returns the index of the event with this id, if samples have counts of several events.
     pub(super) fn index_of_id(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
@@ -172,15 +174,15 @@ impl Metadata {
         self.events.is_empty() || self.events.iter().any(|event| event.attr.sample_type.contains(field))
     }
 
-    /// Returns whether the times of all events are of `CLOCK_MONOTONIC`.
+    /// Returns whether all events use `CLOCK_MONOTONIC`.
     pub(super) fn has_monotonic_time(&self) -> bool {
         let is_monotonic =
             |attr: &Attr| attr.flags.contains(AttrFlags::USE_CLOCKID) && attr.clockid == Clock::MONOTONIC;
         !self.events.is_empty() && self.events.iter().all(|event| is_monotonic(&event.attr))
     }
 
-    /// Adds the formats of tracing data. The payload of a sample is not swapped, so that formats of the other
-    /// byte order are not used; nor are those of malformed data.
+    /// Adds the formats of tracing data. Payloads are not swapped, so formats of the other byte
+    /// order are ignored, as are formats in malformed data.
     fn add_formats(&mut self, tracing_data: &[u8]) {
         let Ok(data) = TracingData::parse(tracing_data, 0) else { return };
         if data.order.is_native() {
@@ -190,35 +192,38 @@ impl Metadata {
         }
     }
 
-    /// Parses the formats. A format that does not parse is left out, so that its samples have their bytes.
+    /// Parses the formats. A format that does not parse is left out, and its samples are printed as
+    /// bytes.
     pub fn tracepoints(&self) -> Tracepoints<'_> {
         let parsed = self.formats.iter().filter_map(|text| Format::parse(text).ok());
         Tracepoints(parsed.map(|format| (format.id.into(), format)).collect())
     }
 
-    /// Returns the file `printk_formats` of the recorded kernel: the texts at addresses that payloads have. Empty if unknown.
+    /// Returns the file `printk_formats` of the recorded kernel, with the texts at addresses in
+    /// payloads. Empty if unknown.
     pub fn printk_formats(&self) -> &[u8] {
         &self.printk_formats
     }
 }
 
-/// The formats of tracepoints by their id.
+/// Formats of tracepoints by their id.
 #[derive(Debug)]
 pub struct Tracepoints<'t>(HashMap<u64, Format<'t>>);
 
 impl<'t> Tracepoints<'t> {
-    /// Returns the format of an event; `None` if it is no tracepoint or its format is unknown.
+    /// Returns the format of an event; `None` for other events than tracepoints, and for an unknown
+    /// format.
     pub fn find(&self, attr: &Attr) -> Option<&Format<'t>> {
         self.0.get(&attr.config).filter(|_| attr.kind == EventType::TRACEPOINT)
     }
 
-    /// Returns whether a tracepoint has a field of this name.
+    /// Returns whether any tracepoint has a field of this name.
     pub fn have_field(&self, name: &str) -> bool {
         self.0.values().any(|format| format.fields.iter().any(|field| field.name == name))
     }
 }
 
-/// Returns what is wrong with the metadata at the end of a file, which is written last.
+/// Returns what is wrong with the metadata at the end of a file, which the recorder writes last.
 fn metadata_gap<S: Source>(reader: &mut Reader<S>) -> Option<MetadataGap> {
     let FileMode::File(header) = reader.header().mode else { return None };
     if header.data.size == 0 || header.features == FeatureSet::default() {

@@ -1,4 +1,4 @@
-//! From a `perf.data` file to a profile.
+//! Reads a `perf.data` file into a profile.
 //!
 //! ```no_run
 //! use perf_profile::Folded;
@@ -17,7 +17,7 @@
 //! |---|---|
 //! | make a profile, a table or the waits of a recording | [`ProfileReader`] |
 //! | know its machine, events and build ids | [`Recording::metadata`] |
-//! | use each record by itself, in the order of time | [`Recording::in_time_order`], [`resolver`], [`Members`] |
+//! | use the records directly, in time order | [`Recording::in_time_order`], [`resolver`], [`Members`] |
 //! | leave out samples by their task, CPU, time or object | [`Filter`] |
 
 mod filter;

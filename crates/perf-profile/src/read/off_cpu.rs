@@ -1,4 +1,4 @@
-//! The time of threads off the CPU, in a profile.
+//! Computes the off-CPU time of threads for a profile.
 
 use std::error::Error;
 use std::{fmt, io};
@@ -10,7 +10,7 @@ use super::{Filter, Recording};
 use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits};
 use crate::profile::StackId;
 
-/// The reason why the waits of threads are not known.
+/// The reason why the waits of threads are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OffCpuError {
@@ -18,11 +18,11 @@ pub enum OffCpuError {
     NoSwitches,
     /// The recording has no stacks of wakers.
     NoWakers,
-    /// The recording has where threads leave a CPU, and not where they run again.
+    /// The recording shows where threads leave a CPU, but not where they run again.
     NoEnds,
 }
 
-/// The remark on waits without an end.
+/// Note about waits without an end.
 const FEW_ENDS: &str = "where threads run again is known only where another recorded thread leaves the CPU; record with -a or \
      --switch-events, or by `perfkit record --off-cpu`";
 
@@ -48,30 +48,31 @@ impl From<OffCpuError> for io::Error {
     }
 }
 
-/// The part of a recording that is about waits.
+/// The events of a recording from which waits are computed.
 pub(super) struct OffCpuPlan {
-    /// By the index of the event in the file.
+    /// Kind of each event, by its index in the file.
     switches: Vec<Option<SwitchEvent>>,
     wakeups: Wakeups,
     has_wakers: bool,
-    /// Whether all switch-ins are recorded. Otherwise, they are known where another recorded thread leaves the CPU.
+    /// Whether all switch-ins are recorded. Otherwise a switch-in is known only where another
+    /// recorded thread leaves the CPU.
     has_switch_ins: bool,
-    /// When records were lost; `None` for a pipe, which cannot be read twice.
+    /// Times of losses; `None` for a pipe, which cannot be read twice.
     gaps: Option<Gaps>,
-    /// When the recording ended, in ns; 0 if it is unknown.
+    /// End of the recording in ns; 0 if unknown.
     end: u64,
 }
 
-/// The wakeups that a recording has.
+/// Completeness of the recorded wakeups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wakeups {
     None,
-    /// Those by recorded threads, or more.
+    /// At least the wakeups by recorded threads.
     Some,
     All,
 }
 
-/// The waits of a recording.
+/// The waits of a recording, while it is read.
 pub(super) struct OffCpu {
     waits: Waits<Option<StackId>>,
     events: OffCpuEvents,
@@ -79,22 +80,24 @@ pub(super) struct OffCpu {
     wakeups: Wakeups,
     has_wakers: bool,
     has_switch_ins: bool,
-    /// Waits that ended.
+    /// Number of waits that ended.
     ended: u64,
     /// Whether records were lost.
     has_lost: bool,
-    /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each is known too late.
+    /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each loss
+    /// is known too late.
     knows_gaps: bool,
     end: u64,
 }
 
 impl OffCpuPlan {
-    /// Finds what a recording has about waits; `None` if they are not to be computed, because the recorder did it, as the perf
-    /// tool does by BPF.
+    /// Finds the events of waits in a recording. Returns `None` if the recorder has computed the
+    /// waits, as the perf tool does by BPF.
     ///
     /// # Errors
     ///
-    /// The recording has no switches or no wakers, as [`OffCpuError`], or cannot be read again.
+    /// [`OffCpuError::NoSwitches`] or [`OffCpuError::NoWakers`] as the inner error if the recording
+    /// lacks them, or [`io::Error`] if it cannot be read again.
     pub(super) fn new(recording: &Recording, has_wakers: bool) -> io::Result<Option<Self>> {
         let about = recording.metadata();
         if !has_wakers && about.events().any(|(name, _)| name == OffCpuEvents::BLOCKED) {
@@ -111,14 +114,14 @@ impl OffCpuPlan {
         if has_wakers && !switches.iter().flatten().any(SwitchEvent::has_wakers) {
             return Err(OffCpuError::NoWakers.into());
         }
-        // One event of each kind: a switch is a sample of all of them.
+        // Keeps one event of each kind, because a switch is a sample of all of them.
         let mut known: Vec<SwitchEvent> = Vec::new();
         for switch in &mut switches {
             *switch = switch.filter(|event| !known.iter().any(|known| known.is_same_kind(event)));
             known.extend(*switch);
         }
         let look = Look::read(recording, &switches)?;
-        // Events of tasks have the flag. The perf tool sets it for CPUs, too.
+        // Only events of tasks can have the flag, but the perf tool sets it for CPUs, too.
         let is_of_cpus = |attr: &Attr| !attr.flags.contains(AttrFlags::INHERIT) || look.is_of_cpus;
         let wakeups = switches.iter().zip(about.events()).filter_map(|(switch, (_, attr))| {
             let is_wakeup = switch.as_ref().is_some_and(SwitchEvent::is_wakeup);
@@ -132,7 +135,7 @@ impl OffCpuPlan {
 }
 
 impl OffCpuPlan {
-    /// Returns the names of the events of waits.
+    /// Returns the names of the two events of waits.
     pub(super) fn names(&self) -> [&'static str; 2] {
         OffCpuEvents::names(self.wakeups == Wakeups::All)
     }
@@ -159,21 +162,21 @@ impl OffCpuPlan {
     }
 }
 
-/// Facts that are known only when the whole recording was read.
+/// Facts that are known only after the whole recording was read.
 #[derive(Default)]
 struct Look {
     gaps: Option<Gaps>,
-    /// Whether switches are those of CPUs, not of tasks.
+    /// Whether switches are recorded by CPU, not by task.
     is_of_cpus: bool,
 }
 
 impl Look {
-    /// Reads a recording. Nothing is known of a pipe, which cannot be read twice.
+    /// Reads a recording once. Does nothing for a pipe, which cannot be read twice.
     fn read(recording: &Recording, switches: &[Option<SwitchEvent>]) -> io::Result<Self> {
         let Some(mut records) = recording.again()? else { return Ok(Self::default()) };
         let (mut gaps, mut is_of_cpus) = (Gaps::new(), false);
         while let Some(record) = records.next() {
-            // Damage is reported by the pass that reads the samples.
+            // The pass that reads the samples reports damage.
             if record.kernel().is_none() {
                 continue;
             }
@@ -181,7 +184,7 @@ impl Look {
             let event = || record.event().ok().and_then(|(index, _)| switches.get(index).copied().flatten());
             match &decoded {
                 Record::LostSamples(_) if event().is_some_and(|event| event.is_wakeup()) => continue,
-                // Of an idle CPU, which is no task.
+                // The idle thread of a CPU is not a task, so this event observes CPUs.
                 Record::Sample(sample) if !is_of_cpus && sample.tid() == Some(0) => {
                     is_of_cpus = event().is_some();
                 }
@@ -195,7 +198,7 @@ impl Look {
 }
 
 impl OffCpu {
-    /// Applies a record of an event of the file, after the collector had it.
+    /// Applies a record of an event of the file, after the collector.
     pub(super) fn update<L: Layout>(
         &mut self,
         event: impl FnOnce() -> Option<usize>,
@@ -204,7 +207,7 @@ impl OffCpu {
         filter: &Filter,
     ) {
         self.has_lost |= matches!(record, Record::Lost(_) | Record::LostSamples(_));
-        // A wait whose wakeup is lost has none, and its end is known.
+        // A wait whose wakeup is lost stays without it, but its end is known.
         if let Record::LostSamples(_) = record
             && event().is_some_and(|index| self.event(index).is_some_and(|event| event.is_wakeup()))
         {
@@ -215,7 +218,7 @@ impl OffCpu {
         }
     }
 
-    /// Takes a sample of an event of the file that is a switch or a wakeup. Returns whether it is.
+    /// Consumes a sample if its event is a switch or a wakeup. Returns whether it is.
     pub(super) fn take<L: Layout>(
         &mut self,
         index: usize,
@@ -224,7 +227,7 @@ impl OffCpu {
         filter: &Filter,
     ) -> bool {
         let Some(event) = self.event(index) else { return false };
-        // Filters choose waiters, not wakers.
+        // Filters select waiters, not wakers.
         let is_wanted = if event.is_switch() {
             filter.by_object(collector.spaces(), sample)
         } else {
@@ -241,12 +244,13 @@ impl OffCpu {
         self.switches.get(index).copied().flatten()
     }
 
-    /// Adds the waits that have not ended, and notes about what is not known. Returns for each event of the file whether its
-    /// samples were taken.
+    /// Adds the waits that have not ended, and notes about unknown parts. Returns for each event of
+    /// the file whether its samples were consumed.
     ///
     /// # Errors
     ///
-    /// [`OffCpuError::NoEnds`]: the recording has where threads leave a CPU, and not where they run again.
+    /// [`OffCpuError::NoEnds`] if the recording shows where threads leave a CPU, but not where they
+    /// run again.
     pub(super) fn finish(
         mut self,
         collector: &mut Collector,
@@ -288,7 +292,7 @@ impl OffCpu {
         Ok(self.switches.iter().map(Option::is_some).collect())
     }
 
-    /// Adds a wait if it is wanted. Returns whether it is.
+    /// Adds a wait if the filter selects it. Returns whether it does.
     fn add(&mut self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
         self.ended += u64::from(wait.is_finished);
         let is_wanted = filter.by_time(wait.start)

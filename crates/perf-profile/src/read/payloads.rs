@@ -1,4 +1,4 @@
-//! The payloads of tracepoints, which a profile does not have.
+//! Keeps the payloads of tracepoints, which a profile lacks.
 
 use perf_abi::{Attr, EventType};
 use perf_decode::Sample;
@@ -8,7 +8,7 @@ use crate::profile::Thread;
 /// The payload of each sample of a tracepoint.
 #[derive(Debug, Default)]
 pub struct Payloads {
-    /// By time once they are sorted.
+    /// Sorted by time after `sort`.
     entries: Vec<Entry>,
     bytes: Vec<u8>,
 }
@@ -17,7 +17,7 @@ pub struct Payloads {
 struct Entry {
     time: u64,
     tid: u32,
-    /// The id of the tracepoint.
+    /// Id of the tracepoint.
     id: u64,
     start: usize,
     len: usize,
@@ -37,12 +37,13 @@ impl Payloads {
         self.entries.push(Entry { time, tid, id: attr.config, start, len: raw.len(), is_taken: false });
     }
 
-    /// Sorts them: records that came late are among later ones.
+    /// Sorts the payloads, because late records are among later ones.
     pub(super) fn sort(&mut self) {
         self.entries.sort_by_key(|entry| entry.time);
     }
 
-    /// Takes the payload of a sample: if several samples of a thread have the same time, each payload once.
+    /// Takes the payload of a sample. If several samples of a thread have the same time, each call
+    /// takes another payload.
     pub fn take(&mut self, attr: &Attr, thread: Thread, time: u64) -> Option<&[u8]> {
         let first = self.entries.partition_point(|entry| entry.time < time);
         let same_time = self.entries.iter_mut().skip(first).take_while(|entry| entry.time == time);

@@ -13,7 +13,7 @@ use crate::collect::{Collector, Resolver};
 use crate::profile::{Event, Profile, ProfileBuilder};
 use crate::view::{Column, TableSums};
 
-/// Makes a profile of a recording.
+/// Reads a recording into a profile.
 ///
 /// ```no_run
 /// use perf_profile::Folded;
@@ -34,10 +34,10 @@ pub struct ProfileReader {
     finder: Option<FileFinder>,
     has_lines: bool,
     waits: Option<OffCpuPlan>,
-    /// By the names of the events, with the events of waits.
+    /// Chosen events, by their index in `event_names`.
     chosen: Option<Vec<bool>>,
     builder: ProfileBuilder,
-    /// The columns of the table that is kept in place of the stacks.
+    /// Columns of the table that is kept instead of the stacks.
     columns: Option<Vec<Column>>,
     has_payloads: bool,
     progress: Option<Box<dyn FnMut(Progress)>>,
@@ -49,20 +49,20 @@ impl fmt::Debug for ProfileReader {
     }
 }
 
-/// A profile, with the metadata of its recording. Call [`finish`](Self::finish) after it was used.
+/// A profile with the metadata of its recording. Call [`finish`](Self::finish) after use.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadProfile {
     /// The metadata of the recording.
     pub metadata: Metadata,
-    /// The chosen events of the metadata in their order; with [waits](ProfileReader::with_waits), their events in place of
-    /// the switches.
+    /// Samples of the chosen events, which are in the order of the metadata. With
+    /// [waits](ProfileReader::with_waits), the events of waits replace the switches.
     pub profile: Profile,
-    /// The table, if one was [asked for](ProfileReader::with_table).
+    /// The table, if [requested](ProfileReader::with_table).
     pub table: Option<TableSums>,
-    /// The payloads of tracepoints, if they were [asked for](ProfileReader::with_payloads).
+    /// Payloads of tracepoints, if [requested](ProfileReader::with_payloads).
     pub payloads: Payloads,
-    /// Texts about unknown parts of waits.
+    /// Notes about unknown parts of waits, one sentence each.
     pub notes: Vec<String>,
     name: String,
     damage: Damage,
@@ -73,12 +73,12 @@ impl ProfileReader {
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, or is no recording.
+    /// [`io::Error`] if the file cannot be opened or is not a recording.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Recording::open(path).map(Self::new)
     }
 
-    /// Reads a recording that was opened.
+    /// Reads an opened recording.
     pub fn new(recording: Recording) -> Self {
         Self {
             recording,
@@ -99,13 +99,13 @@ impl ProfileReader {
         self.recording.metadata()
     }
 
-    /// Leaves out the samples that the filter does not choose.
+    /// Leaves out the samples that the filter rejects.
     #[must_use]
     pub fn with_filter(self, filter: Filter) -> Self {
         Self { filter, ..self }
     }
 
-    /// Finds the mapped files by this finder, in place of [`Metadata::finder`].
+    /// Finds the mapped files by this finder instead of [`Metadata::finder`].
     #[must_use]
     pub fn with_finder(self, finder: FileFinder) -> Self {
         Self { finder: Some(finder), ..self }
@@ -117,14 +117,15 @@ impl ProfileReader {
         Self { has_lines: false, ..self }
     }
 
-    /// Adds the samples to a builder that has no sample, such as one with [times](ProfileBuilder::with_times).
+    /// Adds the samples to a builder without samples, such as one with
+    /// [times](ProfileBuilder::with_times).
     #[must_use]
     pub fn with_builder(self, builder: ProfileBuilder) -> Self {
         Self { builder, columns: None, ..self }
     }
 
-    /// Keeps the sums of a table in place of the stacks: see [`Collector::with_table`]. Waits are found in stacks, so that
-    /// it is not for [them](Self::with_waits).
+    /// Keeps the sums of a table instead of the stacks: see [`Collector::with_table`]. Do not
+    /// combine it with [waits](Self::with_waits), which need the stacks.
     #[must_use]
     pub fn with_table(self, columns: &[Column]) -> Self {
         Self { columns: Some(columns.to_vec()), ..self }
@@ -136,17 +137,21 @@ impl ProfileReader {
         Self { has_payloads: true, ..self }
     }
 
-    /// Computes how long threads wait, in place of the samples of switches, and with `has_wakers` the stacks of the wakers: see
-    /// [`Waits`](crate::Waits). A file is read twice. If the recorder has computed it, the recording is read as it is.
+    /// Computes how long threads wait, instead of samples of switches, and with `has_wakers` also
+    /// the stacks of the wakers: see [`Waits`](crate::Waits). A file is read twice. If the recorder
+    /// has computed the waits, the recording is read unchanged.
     ///
     /// # Errors
     ///
-    /// The recording has no switches or no wakers, as [`OffCpuError`](super::OffCpuError), or cannot be read again.
+    /// [`OffCpuError::NoSwitches`](super::OffCpuError::NoSwitches) or
+    /// [`NoWakers`](super::OffCpuError::NoWakers) as the inner error if the recording lacks them,
+    /// or [`io::Error`] if it cannot be read again.
     pub fn with_waits(self, has_wakers: bool) -> io::Result<Self> {
         Ok(Self { waits: OffCpuPlan::new(&self.recording, has_wakers)?, ..self })
     }
 
-    /// Returns the names of the profile's events: of the recording, and of [waits](Self::with_waits).
+    /// Returns the names of the profile's events, including the events of
+    /// [waits](Self::with_waits).
     pub fn event_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.metadata().events().map(|(name, _)| name).collect();
         if let Some(waits) = &self.waits {
@@ -155,7 +160,7 @@ impl ProfileReader {
         names
     }
 
-    /// Chooses events, by their index in [`event_names`](Self::event_names). By default, all are chosen.
+    /// Chooses events by their index in [`event_names`](Self::event_names), by default all.
     #[must_use]
     pub fn with_events(self, is_chosen: Vec<bool>) -> Self {
         Self { chosen: Some(is_chosen), ..self }
@@ -167,11 +172,14 @@ impl ProfileReader {
         Self { progress: Some(Box::new(report)), ..self }
     }
 
-    /// Reads the recording. Damage is no error here, as the other records are used: see [`ReadProfile::finish`].
+    /// Reads the recording. Damage does not fail, because the other records are used;
+    /// [`ReadProfile::finish`] returns it.
     ///
     /// # Errors
     ///
-    /// The system cannot start a thread, or no wait has a known end, as [`OffCpuError`](super::OffCpuError).
+    /// [`io::Error`] if the system cannot start a thread, and
+    /// [`OffCpuError::NoEnds`](super::OffCpuError::NoEnds) as its inner error if the end of every
+    /// wait is unknown.
     pub fn read(self) -> io::Result<ReadProfile> {
         let names = self.event_names().len();
         let is_chosen = self.chosen.unwrap_or_else(|| vec![true; names]);
@@ -190,7 +198,7 @@ impl ProfileReader {
             .events()
             .zip(&is_chosen)
             .map(|((name, attr), &is_chosen)| {
-                // Of switches, all are needed.
+                // Waits need all switches, chosen or not.
                 (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
             })
             .collect();
@@ -267,17 +275,17 @@ impl ProfileReader {
 }
 
 impl ReadProfile {
-    /// Returns an error if the recording is damaged, so that the profile has only what could be read.
+    /// Returns an error if the recording is damaged, so that the profile is incomplete.
     ///
     /// # Errors
     ///
-    /// One line with the name of the file, the first damage, and how much there is.
+    /// One line with the name of the file, the first damage, and the number of errors.
     pub fn finish(self) -> io::Result<()> {
         self.damage.into_result(&self.name)
     }
 }
 
-/// Makes the resolver of a recording's samples, with the build ids of its metadata.
+/// Creates the resolver for a recording's samples, with the build ids of its metadata.
 pub fn resolver(about: &Metadata, finder: FileFinder, has_lines: bool) -> io::Result<Resolver> {
     let architecture = match about.arch.as_deref() {
         None => Architecture::NATIVE,

@@ -1,4 +1,4 @@
-//! Opening of a recording.
+//! Opens recordings.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{Metadata, Records};
 
-/// A recording that was opened. Its metadata is read, its records are not.
+/// An opened recording. Its metadata has been read, its records have not.
 #[derive(Debug)]
 pub struct Recording {
     name: String,
@@ -21,26 +21,27 @@ pub struct Recording {
     metadata: Metadata,
     /// Length in bytes; `None` for a pipe and a directory.
     len: Option<u64>,
-    /// Opens the same recording again, from its start; `None` for a pipe, which cannot be read twice.
+    /// Reopens the recording at its start; `None` for a pipe, which cannot be read twice.
     again: Option<Again>,
 }
 
-/// The place of a recording that is open.
+/// File or directory from which a recording was opened.
 #[derive(Clone, Debug)]
 enum Again {
     Directory(PathBuf),
     File(PathBuf),
 }
 
-/// A reader, the length of its file in bytes, and when that was written last.
+/// A reader, the length of its file in bytes, and the time of the last write.
 type Opened = (Reader<Stream<File>>, Option<u64>, Option<SystemTime>);
 
 impl Recording {
-    /// Opens a `perf.data` file or directory, or a FIFO, socket or device, which have the pipe form, and reads its metadata.
+    /// Opens a `perf.data` file or directory, or a FIFO, socket or device with the pipe form, and
+    /// reads its metadata.
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, or is no recording.
+    /// [`io::Error`] if the file cannot be opened or is not a recording.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let again = match path {
@@ -56,11 +57,12 @@ impl Recording {
         Ok(Self { again, ..Self::new(name, opened) })
     }
 
-    /// Reads the metadata of an open file of either form, such as standard input. `name` is for messages.
+    /// Reads the metadata of an open file of either form, such as standard input. `name` is used in
+    /// messages.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// [`io::Error`] if the file cannot be read or is not a recording.
     pub fn from_file(file: File, name: impl Into<String>) -> io::Result<Self> {
         Ok(Self::new(name.into(), from_file(file)?))
     }
@@ -77,7 +79,8 @@ impl Recording {
         self
     }
 
-    /// Names the events whose name the file does not have. By default, such a name has the numbers of the event.
+    /// Names the events whose name the file lacks. By default, such a name consists of the event's
+    /// numbers.
     #[must_use]
     pub fn with_event_names(mut self, name: impl Fn(&Attr) -> String) -> Self {
         self.metadata.name_events(name);
@@ -99,22 +102,22 @@ impl Recording {
         &self.metadata
     }
 
-    /// Returns the reader before its first record, to read features.
+    /// Returns the reader before its first record, for reading features.
     pub fn reader(&mut self) -> &mut Reader<Stream<File>> {
         &mut self.reader
     }
 
-    /// Returns the records in the order of time.
+    /// Returns the records in time order.
     pub fn in_time_order(self) -> (Metadata, Records) {
         (self.metadata, Records::new(self.name, self.reader.sorted(), self.len))
     }
 
-    /// Returns the records in the order of the file: one ring after the other.
+    /// Returns the records in file order: one ring after another.
     pub fn in_file_order(self) -> (Metadata, Records) {
         (self.metadata, Records::new(self.name, self.reader, self.len))
     }
 
-    /// Opens the recording again, to read its records twice; `None` if it cannot be read twice.
+    /// Opens the recording again, to read its records twice; `None` if that is impossible.
     pub(super) fn again(&self) -> io::Result<Option<Records>> {
         let Some(again) = &self.again else { return Ok(None) };
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.name));
@@ -135,7 +138,7 @@ impl Again {
     }
 }
 
-/// Reads a file of either form, or a FIFO, socket or device, which have the pipe form.
+/// Reads a file of either form, or a FIFO, socket or device with the pipe form.
 fn from_file(file: File) -> io::Result<Opened> {
     let metadata = file.metadata()?;
     if metadata.is_file() {
@@ -147,11 +150,12 @@ fn from_file(file: File) -> io::Result<Opened> {
 impl Metadata {
     /// Returns a finder of the recording's files.
     ///
-    /// The perf tool uses the file at a path in any case, and compares build ids where the recording has them. Names from
-    /// another version of a file are wrong without a sign of it, so that here a file without a build id is used only if the
-    /// recording is of this machine since it was booted: the name of the host and the release of the kernel are the same, and
-    /// the file was written since the boot. A recording without these features, because it was interrupted, is looked at
-    /// where it was made: it is taken for one of this machine.
+    /// The perf tool always uses the file at a path, and compares build ids only if the recording
+    /// has them. Another version of a file would yield wrong names without any sign. So this finder
+    /// uses a file without a build id only if the recording comes from this machine since its boot:
+    /// the host name and the kernel release are the same, and the file was written after the boot.
+    /// An interrupted recording lacks these features, but is usually read where it was made, so it
+    /// counts as one of this machine.
     pub fn finder(&self) -> FileFinder {
         let finder = if is_local(self) { FileFinder::local() } else { FileFinder::remote() };
         match self.modified {
@@ -161,7 +165,7 @@ impl Metadata {
     }
 }
 
-/// Returns whether a recording is of this machine since it was booted.
+/// Returns whether a recording comes from this machine since its boot.
 fn is_local(about: &Metadata) -> bool {
     let here = rustix::system::uname();
     let is_here = |recorded: &Option<String>, here: &std::ffi::CStr| {
@@ -172,7 +176,7 @@ fn is_local(about: &Metadata) -> bool {
         && about.modified.is_none_or(|modified| boot_time().is_none_or(|boot| modified >= boot))
 }
 
-/// Returns when this machine was booted, by the wall clock.
+/// Returns the time of the boot, by the wall clock.
 fn boot_time() -> Option<SystemTime> {
     let since_boot = clock_gettime(ClockId::Boottime);
     let since_boot = Duration::from_secs(u64::try_from(since_boot.tv_sec).ok()?);

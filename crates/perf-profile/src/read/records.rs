@@ -1,4 +1,4 @@
-//! The records of a recording, with its damage and the progress of reading.
+//! Iterates over the records of a recording, with its damage and the progress of reading.
 
 use std::fmt;
 use std::fs::File;
@@ -7,10 +7,11 @@ use std::io;
 use perf_file::{FileRecord, Reader, Stream, UserRecord};
 use perf_symbols::BuildId;
 
-/// Records between two reports of the progress, less one: a mask, so that a record costs no division.
+/// Number of records between two progress reports, less one: a mask, so that records need no
+/// division.
 const REPORT: u64 = 0xff;
 
-/// How far the reading of a recording is.
+/// The progress of reading a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
@@ -20,13 +21,13 @@ pub enum Progress {
     Naming,
 }
 
-/// The records of a recording, one by one. Damage does not end the reading of the others: it is kept, and returned by
-/// [`finish`](Self::finish).
+/// Reads the records of a recording one by one. Reading continues after damage, which
+/// [`finish`](Self::finish) returns.
 pub struct Records {
     name: String,
     reader: Reader<Stream<File>>,
     len: Option<u64>,
-    /// Records that were read.
+    /// Number of records read so far.
     count: u64,
     damage: Damage,
     progress: Option<Box<dyn FnMut(Progress)>>,
@@ -37,7 +38,7 @@ impl Records {
         Self { name, reader, len, count: 0, damage: Damage::default(), progress: None }
     }
 
-    /// Returns the name of the recording, in the form of a message.
+    /// Returns the name of the recording, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -47,7 +48,8 @@ impl Records {
         self.len
     }
 
-    /// Calls `report` every 256 records. It is dropped by [`end_progress`](Self::end_progress), or with the records.
+    /// Calls `report` every 256 records, until [`end_progress`](Self::end_progress) or the drop of
+    /// this value.
     pub fn on_progress(&mut self, report: impl FnMut(Progress) + 'static) {
         self.progress = Some(Box::new(report));
     }
@@ -69,20 +71,20 @@ impl Records {
         }
     }
 
-    /// Counts a record that cannot be used: [`finish`](Self::finish) returns the first error.
+    /// Counts an unusable record; [`finish`](Self::finish) returns the first error.
     #[cold]
     pub fn skip(&mut self, error: &perf_file::Error) {
         self.damage.add(error);
     }
 
-    /// Adds damage that is found in several records together.
+    /// Adds damage that several records together show.
     pub fn add_damage(&mut self, damage: Option<String>) {
         if let Some(damage) = damage {
             self.damage.add(damage);
         }
     }
 
-    /// Returns how many records came after a record of a later time; 0 in the order of the file.
+    /// Returns the number of records that came after a record of a later time; 0 in file order.
     pub fn late(&self) -> u64 {
         self.reader.late()
     }
@@ -101,11 +103,11 @@ impl Records {
         (self.name, self.damage)
     }
 
-    /// Ends the reading. Call it after what could be read was used.
+    /// Ends the reading. Call it after use of the records.
     ///
     /// # Errors
     ///
-    /// One line with the name of the file, the first damage, and how much there is.
+    /// One line with the name of the file, the first damage, and the number of errors.
     pub fn finish(self) -> io::Result<()> {
         self.damage.into_result(&self.name)
     }
@@ -127,8 +129,9 @@ impl fmt::Debug for Records {
     }
 }
 
-/// Returns the path and the build id of a record that has one: in a pipe and after `perf inject -b`, they are records beside
-/// the others. Pass them to [`AddressSpaces::add_build_id`](perf_symbols::AddressSpaces::add_build_id).
+/// Returns the path and the build id of a record that has one. Pipes and the output of
+/// `perf inject -b` have such records between the others. Pass them to
+/// [`AddressSpaces::add_build_id`](perf_symbols::AddressSpaces::add_build_id).
 pub fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
     match record.user() {
         Ok(UserRecord::HeaderBuildId(id)) => Some((id.filename, BuildId::new(id.build_id)?)),
@@ -136,7 +139,7 @@ pub fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
     }
 }
 
-/// The errors of a recording whose other parts are used.
+/// Collects the errors of a recording whose other parts are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     count: u64,

@@ -160,7 +160,7 @@ impl Entries {
     /// Creates entries without threads and locations.
     pub(super) fn new(columns: &[Column]) -> Self {
         let mut parts = Numbered::new();
-        // For the first part, of samples without a stack.
+        // The first part stands for samples without a stack.
         parts.add(Part::default());
         Self { columns: columns.to_vec(), heads: Numbered::new(), parts, places: Places::default() }
     }

@@ -8,16 +8,16 @@ use crate::profile::LocationId;
 
 /// The rows of a table and their values.
 ///
-/// A sample costs only the frames in which its stack differs from the last one, because its value
-/// is held back at its innermost frame. When a stack without that frame comes, the value is added
-/// to the rows of the frame, and held back at the caller.
+/// A sample costs only the frames in which its stack differs from the previous stack, because its
+/// value is held back at its innermost frame. When a stack without that frame comes, the value is
+/// added to the rows of the frame, and held back at the caller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     keys: Vec<(HeadId, PartId)>,
     ids: FxHashMap<(HeadId, PartId), u32>,
     /// The last head and its row, by place. Consecutive stacks often have the same head.
     by_place: Vec<(HeadId, u32)>,
-    /// By event, then by row. Missing rows at the end are 0.
+    /// Costs by event, then by row. Missing rows at the end are 0.
     costs: Vec<Vec<Cost>>,
     /// The event and head of the last stack.
     last: (usize, HeadId),
@@ -52,8 +52,8 @@ struct Frame {
 const NEW: u32 = u32::MAX;
 
 impl Rows {
-    /// Adds samples of an event. Their stack has the first `kept` frames of the last one, whose
-    /// event and head must be equal, and then these locations, outermost first.
+    /// Adds samples of an event. Their stack has the first `kept` frames of the previous stack,
+    /// whose event and head must be equal, followed by these locations, outermost first.
     pub(super) fn add(
         &mut self,
         places: &Places,

@@ -57,7 +57,7 @@ impl SwitchEvent {
     }
 
     /// Returns true if both events have a sample at the same switch or wakeup. Pass the samples of
-    /// only one of them to [`Waits`](super::Waits).
+    /// only one event to [`Waits`](super::Waits).
     pub fn is_same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.0) == std::mem::discriminant(&other.0)
     }

@@ -23,11 +23,11 @@ enum Step {
     Sample(u32),
     Out(u32, bool),
     In(u32),
-    /// `sched_switch` from a thread with a state to another one.
+    /// `sched_switch` from a thread with a state to another thread.
     Switch(u32, u64, u32),
     /// One thread wakes another.
     Waking(u32, u32),
-    /// A thread becomes runnable, according to a sample of another one.
+    /// A thread becomes runnable, according to a sample of another thread.
     Wakeup(u32, u32),
     Exit(u32),
     Fork(u32),
@@ -127,7 +127,7 @@ impl Start {
         }
     }
 
-    /// The time of the switch record, which is certain, or else the first one.
+    /// Returns the time of the switch record, which is certain, or else the earliest sample's.
     fn time(&self) -> u64 {
         let samples = [self.sample, self.tracepoint.map(|t| t.0)].into_iter().flatten().min();
         10 * (self.switch.map(|s| s.0).or(samples).unwrap() as u64 + 1)
@@ -192,7 +192,7 @@ fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
     let (mut found, mut broken) = (Vec::new(), 0);
     for thread in 1..4 {
         let mut state: Option<State> = None;
-        // The wakeup of the wait, and the last one while the thread did not wait.
+        // The wakeup of the wait, and the latest wakeup while the thread did not wait.
         let (mut wakeup, mut early) = (None::<Woken>, None::<Woken>);
         let mut exited = false;
         // True if a wakeup came since the start of the wait, even while it seemed runnable.
@@ -357,7 +357,7 @@ fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
         In(2),
     ]);
     let [first, second] = &waits[..] else { panic!("{waits:?}") };
-    // The time of the switch record: the kernel may write the time of another clock into the
+    // The switch record's time counts, because the kernel may write another clock's time into the
     // sample.
     assert_eq!((first.start, first.end, first.waiter), (20, 50, Some(0)));
     assert_eq!((first.blocked(), first.runnable()), (10, 20));

@@ -19,7 +19,7 @@ pub struct Wait<T> {
     pub end: u64,
     /// Why the thread left the CPU.
     pub reason: WaitReason,
-    /// Data from the sample at the switch-out; the default if there was none.
+    /// Data from the sample at the switch-out; the default without a sample.
     pub waiter: T,
     /// The wakeup; `None` if it was not recorded, and for a thread that was not blocked.
     pub wakeup: Option<Wakeup<T>>,

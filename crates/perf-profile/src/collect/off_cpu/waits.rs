@@ -272,8 +272,8 @@ impl<T: Default> Waits<T> {
         self.open.insert(tid, Open { wait, reported, is_awake: false });
     }
 
-    /// Ends the wait of a thread. A thread without a recorded switch-out has no wait: it is new, or
-    /// waited since before the recording.
+    /// Ends the wait of a thread. A new thread, or one that waits since before the recording, has
+    /// no recorded switch-out and so no wait.
     fn switch_in(&mut self, tid: u32, time: u64) -> Option<Wait<T>> {
         let early = self.early.remove(&tid);
         let open = self.open.remove(&tid)?;
@@ -293,8 +293,8 @@ impl<T: Default> Waits<T> {
         Some(Wait { end: time.max(wait.start), is_finished: true, ..wait })
     }
 
-    /// Adds the waker to the wait of a thread. Only the first one counts, because the thread is
-    /// runnable for the others.
+    /// Adds the waker to the wait of a thread. Only the first waker counts, because the thread is
+    /// runnable afterwards.
     fn wake(&mut self, tid: u32, time: u64, waker: impl FnOnce() -> Option<Waker<T>>) {
         let Some(Open { wait, .. }) = self.open.get_mut(&tid) else {
             if is_thread(tid) {

@@ -146,7 +146,7 @@ fn frames(profile: &Profile, sample: &Naive) -> Vec<FoundFrame> {
             let path = profile.locations().string(object.path);
             location.object.as_deref() == Some(path)
         });
-        // Of two objects with the same path, one can be in the kernel: see `without_category`.
+        // One of two objects with the same path can be in the kernel: see `without_category`.
         let category = match object {
             Some(object) if object.is_kernel => "Kernel",
             None if location.functions.is_empty() => "Other",

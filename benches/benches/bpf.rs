@@ -1,6 +1,6 @@
-//! Output of BPF programs: `bpf-array/BYTES/READER` and `bpf-ringbuf/BYTES/READER`, of records that are already in the ring.
-//! Every reader has a ring of equal size, filled on CPU 0 by the same program, and sums the first 4 bytes of each record.
-//! As root.
+//! Output of BPF programs: `bpf-array/BYTES/READER` and `bpf-ringbuf/BYTES/READER`, with records
+//! that are already in the ring. Every reader has a ring of equal size, filled on CPU 0 by the same
+//! program, and sums the first 4 bytes of each record. Needs root.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,8 @@ fn bpf<M: Measurement>(criterion: &mut Criterion<M>) -> Result<()> {
 }
 
 fn of_size<M: Measurement>(criterion: &mut Criterion<M>, group: &str, kind: Kind, size: i16) -> Result<()> {
-    // Three quarters of the ring. Records of both maps have at most 16 bytes more than the payload.
+    // Fills three quarters of the ring. Records of both maps have at most 16 bytes more than the
+    // payload.
     let runs = PAGES * PAGE * 3 / 4 / (size as usize + 16).next_multiple_of(8) / RECORDS as usize;
     let mut expected = None;
     let mut group = criterion.benchmark_group(group);

@@ -1,5 +1,6 @@
-//! Counters of the running kernel, `read-counter/KIND/READER` and `open-close/CPUS/LIBRARY`, beside perf-event2. Both read
-//! a count with both times. What this machine does not have or does not permit is left out, with a line.
+//! Counters of the running kernel compared with perf-event2: `read-counter/KIND/READER` and
+//! `open-close/CPUS/LIBRARY`. Both libraries read a count with both times. Benches that this
+//! machine cannot run or does not permit are left out, with a line.
 
 use std::fmt::Display;
 use std::hint::black_box;
@@ -22,7 +23,7 @@ fn counters<M: Measurement>(criterion: &mut Criterion<M>) -> Result<()> {
     per_cpu(criterion)
 }
 
-/// The name of a reader, and the work that is measured.
+/// Name of a reader, and the measured work.
 type Work<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 fn compare<M: Measurement>(
@@ -43,7 +44,7 @@ fn user_side(attr: Attr) -> Attr {
     attr.with_read_format(FORMAT).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
 }
 
-/// Returns the value, or prints the reason for its absence.
+/// Returns the value, or prints why it is missing.
 fn or_say<T, E: Display>(what: &str, result: std::result::Result<T, E>) -> Option<T> {
     result.map_err(|error| eprintln!("no {what}: {error}")).ok()
 }
@@ -55,7 +56,7 @@ fn software<M: Measurement>(criterion: &mut Criterion<M>) -> Result<()> {
     let mut words = [0; 3];
     let works: Vec<Work<'_>> = vec![
         ("ours", Box::new(|| _ = black_box(Count::read(&event)))),
-        // There is no register to read, so it falls back to read(2).
+        // This event has no register, so reading falls back to read(2).
         ("ours-RdpmcCounter", Box::new(|| _ = black_box(counter.read()))),
         ("ours-words", Box::new(|| _ = black_box(event.read_raw(&mut words)))),
         ("perf-event2", Box::new(|| _ = black_box(theirs.read_count_and_time()))),
@@ -99,7 +100,7 @@ fn four<M: Measurement>(criterion: &mut Criterion<M>) -> Result<()> {
     {
         members.push(leader.add(Builder::new(event).enabled(true))?);
     }
-    // Not by its `Group::read`, which leaves out the leader: that is a dummy by default.
+    // `Group::read` would leave out the leader, which is a dummy by default.
     let leader = leader.as_counter_mut();
     let ours = || {
         let counts = group.read().expect("the group's counts");

@@ -1,5 +1,5 @@
-//! Decoding and framing of records in memory: `decode-TOUCH-LOOP/WORKLOAD/DECODER`, `framing/WORKLOAD/DECODER`. One loop
-//! also reads an input that does not fit in the L2 cache.
+//! Decoding and framing of records in memory: `decode-TOUCH-LOOP/WORKLOAD/DECODER`,
+//! `framing/WORKLOAD/DECODER`. One loop also reads an input that is larger than the L2 cache.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! `perf.data` files: `perf-data-read/callchains/READER`, and `perf-data-write/callchains/WRITER` from rings to memory
-//! (`/dev/shm`), beside a copy of the same bytes as `cat` makes it.
+//! `perf.data` files: `perf-data-read/callchains/READER`, and `perf-data-write/callchains/WRITER`
+//! from rings to memory (`/dev/shm`), compared with a copy of the same bytes as `cat` makes it.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -14,12 +14,12 @@ use perfkit_benches::workloads::perf_data::{self, Samples, attr};
 use perfkit_benches::{Result, bench_main};
 use zerocopy::IntoBytes;
 
-/// Bytes of a file.
+/// Size of a file in bytes.
 const BYTES: u64 = 64 << 20;
 const WORKLOAD: &str = "callchains";
-/// The buffer of `cat` in GNU coreutils, in bytes.
+/// Buffer of `cat` in GNU coreutils, in bytes.
 const CAT_BUFFER: usize = 128 << 10;
-/// Samples that are unread in a ring when it is written: about 230 KiB.
+/// Number of samples that are unread in a ring when it is written, about 230 KiB.
 const PART: usize = 1200;
 
 fn perf_data<M: Measurement>(criterion: &mut Criterion<M>) -> Result<()> {
@@ -47,7 +47,7 @@ fn read<M: Measurement>(criterion: &mut Criterion<M>, path: &Path) -> Result<()>
     Ok(())
 }
 
-/// The words of all parts, and the end of each.
+/// The words of all parts, with the end of each part.
 struct Parts {
     words: Vec<u64>,
     ends: Vec<usize>,
@@ -80,9 +80,10 @@ fn write<M: Measurement>(criterion: &mut Criterion<M>, folder: &Path) -> Result<
         ("compressed", &|| record(&parts, &output, true, true)),
     ];
     for (name, write) in writers {
-        // There may be too little memory for the file.
+        // Fails if the machine has too little memory for the file.
         write()?;
-        // Frees the pages of the last file, which would be measured otherwise. At first there is no file.
+        // Frees the pages of the previous file, which would be measured otherwise. The first time,
+        // the file does not exist.
         let remove = || _ = fs::remove_file(&output);
         group.bench_function(BenchmarkId::new(WORKLOAD, name), |bencher| {
             bencher.iter_batched(remove, |()| write().expect("as before"), BatchSize::PerIteration);
@@ -103,8 +104,8 @@ fn cat(source: &Path, output: &Path) -> Result<()> {
     }
 }
 
-/// Writes the unread parts of rings, each of which wraps. A recorder also copies them out of the ring and keeps an
-/// [`Inventory`], which frames all records.
+/// Writes the unread parts of rings, which wrap at the end. A recorder also copies the parts out of
+/// the ring and keeps an [`Inventory`], which frames all records.
 fn record(parts: &Parts, path: &Path, recorder: bool, compressed: bool) -> Result<()> {
     let mut writer = Writer::file(File::create(path)?, &[RecordedEvent::new(attr(), "cpu-clock")])?;
     if compressed {

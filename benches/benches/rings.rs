@@ -1,5 +1,6 @@
-//! Rings of the running kernel, full of samples of page faults: `drain-TOUCH/KIB/READER` for one ring,
-//! `drain-sorted/RUN/READER` for two rings in the order of time. The time to fill them is not measured.
+//! Rings of the running kernel, full of samples of page faults: `drain-TOUCH/KIB/READER` for one
+//! ring, `drain-sorted/RUN/READER` for two rings in time order. The time to fill the rings is not
+//! measured.
 
 use std::cell::RefCell;
 
@@ -26,14 +27,14 @@ fn throughput(samples: usize) -> Throughput {
     Throughput::ElementsAndBytes { elements: samples as u64, bytes: (samples * SAMPLE) as u64 }
 }
 
-/// Asserts that all samples were read: a stray fault adds one at times.
+/// Asserts that all samples were read. A stray fault may add one.
 fn assert_samples(found: u64, expected: usize) {
     let expected = expected as u64;
     assert!((expected..expected + 10).contains(&found), "expected {expected} samples, found {found}");
 }
 
 fn drain<T: Touch + 'static, M: Measurement>(criterion: &mut Criterion<M>, ring: u8) -> Result<()> {
-    // Some are left for stray faults: a ring that is full writes a record of its losses later.
+    // Leaves space for stray faults, because a full ring gets a record of its losses later.
     let samples = capacity(ring) - 10;
     let mut faults = Faults::new()?;
     let mut group = criterion.benchmark_group(format!("drain-{}", T::NAME));
@@ -52,7 +53,7 @@ fn drain<T: Touch + 'static, M: Measurement>(criterion: &mut Criterion<M>, ring:
             assert_samples(found.samples, samples);
             found
         };
-        // Reads each page of the ring for the first time.
+        // The first read touches each page of the ring.
         fill();
         drain(());
         let kib = (capacity(ring) * SAMPLE).next_power_of_two() >> 10;
@@ -64,16 +65,16 @@ fn drain<T: Touch + 'static, M: Measurement>(criterion: &mut Criterion<M>, ring:
     Ok(())
 }
 
-/// Samples in each ring of 512 KiB.
+/// Number of samples in each ring of 512 KiB.
 const SAMPLES: usize = 8_000;
 
-/// Adds a sample of which only ip and time are read.
+/// Adds only the ip and time of a sample.
 #[inline(always)]
 fn add(found: &mut Found, ip: Option<u64>, time: u64) {
     found.sample::<Few>(ip, Some(time), || [None; 5]);
 }
 
-/// A way to read all rings of a set in the order of time.
+/// Reads all rings of a set in time order.
 type Read = fn(&mut RingSet<usize>, &mut Found) -> Result<()>;
 
 const READERS: [(&str, Read); 3] = [("by-hand", by_hand), ("undecoded", undecoded), ("decoded", decoded)];
@@ -109,7 +110,7 @@ fn head<'b>(
     Some((*words.get(3)?, words))
 }
 
-/// Reads two batches in the order of time, as a program does that knows its attr: the offsets are constants.
+/// Reads two batches in time order, like a program that knows its attr, with constant offsets.
 fn merge_two(mut first: Batch<'_>, mut second: Batch<'_>, found: &mut Found) {
     let (mut a, mut b) = (first.records(), second.records());
     let (mut next_a, mut next_b) = (head(&mut a), head(&mut b));

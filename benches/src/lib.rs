@@ -1,11 +1,13 @@
-//! Workloads, their consumers, and what the benches of `benches/` and the commands of `src/commands` have in common.
+//! Workloads and their consumers, and helpers for the benches in `benches/` and the commands in
+//! `src/commands`.
 //!
-//! A [workload](workloads) is bytes, or a stream of events of the running kernel. A [consumer](consumers) reads it with one
-//! library, and returns a sum, by which all consumers of a workload are known to have read the same values.
+//! A [workload](workloads) is bytes, or a stream of events from the running kernel. A
+//! [consumer](consumers) reads it with one library, and returns a checksum. Equal checksums prove
+//! that all consumers of a workload read the same values.
 
 pub mod consumers;
 pub mod measurement;
 pub mod workloads;
 
-/// The result of a measurement.
+/// Result with any error.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;

@@ -1,4 +1,5 @@
-//! Criterion as all benches use it: short measurements, because there are hundreds of them, of time or of a perf event.
+//! The settings of criterion for all benches: short measurements, because there are hundreds of
+//! them, of time or of a perf event.
 
 use std::env;
 use std::fmt::Display;
@@ -9,10 +10,10 @@ use criterion::Criterion;
 use criterion::measurement::Measurement;
 use criterion_perf::{Error, PerfMeasurement, PerfMeasurementOptions};
 
-/// The environment variable with the name of an event to count in place of time.
+/// Environment variable with the name of an event to count instead of time.
 pub const EVENT: &str = "PERFKIT_BENCH_EVENT";
 
-/// Returns the settings of all benches, which options of the command line override.
+/// Returns the settings of all benches. Command-line options override them.
 pub fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -22,23 +23,24 @@ pub fn criterion() -> Criterion {
         .without_plots()
 }
 
-/// Returns the counter of the event in [`EVENT`], or of the task clock if this machine refuses it.
+/// Returns the counter of the event in [`EVENT`], or of the task clock if this machine refuses the
+/// event.
 ///
 /// # Errors
 ///
-/// No event has the name, or the machine permits none.
+/// [`Error`] if the event's name is unknown, or the machine permits no event.
 pub fn event() -> Result<Option<PerfMeasurement>, Error> {
     let Ok(name) = env::var(EVENT) else { return Ok(None) };
     PerfMeasurementOptions::new(name).clock_if_refused().open().map(Some)
 }
 
-/// Returns the folder of the results of an event, which are not to be compared with times.
+/// Returns the folder for results of an event, which must not be compared with times.
 pub fn results_of(event: &str) -> PathBuf {
     let home = env::var_os("CRITERION_HOME").map_or_else(|| "target/criterion".into(), PathBuf::from);
     home.join(event.replace('/', "_"))
 }
 
-/// Runs a group of benches, or prints why the machine cannot.
+/// Runs a group of benches, or prints the reason why the machine cannot.
 pub fn run<M: Measurement, E: Display>(
     mut criterion: Criterion<M>,
     group: impl FnOnce(&mut Criterion<M>) -> Result<(), E>,
@@ -49,8 +51,8 @@ pub fn run<M: Measurement, E: Display>(
     criterion.final_summary();
 }
 
-/// Defines `main` of a bench target, whose benches are a function that is generic over the measurement, with time or with the event of
-/// [`EVENT`].
+/// Defines `main` of a bench target. Its benches are a function that is generic over the
+/// measurement: time, or the event of [`EVENT`].
 #[macro_export]
 macro_rules! bench_main {
     ($group:path) => {

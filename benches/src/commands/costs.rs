@@ -1,4 +1,4 @@
-//! A table of costs: a line for each case, a column for each consumer that is not of another crate.
+//! A table of costs: one line for each case, one column for each consumer of this project.
 
 use perfkit_benches::Result;
 use perfkit_benches::consumers::{Case, Consumer, Input, cases};
@@ -6,14 +6,14 @@ use perfkit_benches::consumers::{Case, Consumer, Input, cases};
 const COLUMNS: [&str; 7] =
     ["by-hand", "plan", "run-time", "specialized", "constant", "head", "head-constant"];
 
-/// The cost a record of each consumer of a case.
+/// Cost per record of each consumer of a case.
 pub struct Costs {
     pub case: Case,
     costs: Vec<f64>,
 }
 
 impl Costs {
-    /// Returns the cost of a consumer, NaN if it was not measured.
+    /// Returns the cost of a consumer; NaN if it was not measured.
     pub fn of(&self, name: &str) -> f64 {
         let mut named = self.case.consumers.iter().zip(&self.costs);
         named.find(|(consumer, _)| consumer.name == name).map_or(f64::NAN, |(_, cost)| *cost)
@@ -24,8 +24,8 @@ impl Costs {
     }
 }
 
-/// Returns the cases that the words select, by loops, by workloads and by touches, without peers. All of them for a
-/// property that no word names.
+/// Returns the cases that the words select by loop, workload and touch, without peers. A property
+/// without a word selects all its values.
 fn selected(words: &[String]) -> Vec<Case> {
     let mut cases = cases();
     let properties: [fn(&Case) -> &str; 3] = [|case| case.shape, |case| case.workload, |case| case.touch];
@@ -38,7 +38,7 @@ fn selected(words: &[String]) -> Vec<Case> {
     cases
 }
 
-/// Measures the cases that the words select and `keeps` leaves as they are or with fewer consumers.
+/// Measures the cases that the words select, after `keeps` has removed cases or consumers.
 pub fn measure(
     words: &[String],
     bytes: usize,
@@ -55,12 +55,13 @@ pub fn measure(
             all.push(Costs { case, costs });
         }
     }
-    // Groups one after the other, and in each the workloads as they came.
+    // Groups in sequence, with the workloads of a group in their original order.
     all.sort_by_key(|cost| cost.case.group());
     Ok(all)
 }
 
-/// Prints costs or ratios to the code by hand, and for each group the geometric mean and the worst of its ratios.
+/// Prints costs, or ratios to the hand-written code, and the geometric mean and the worst ratio of
+/// each group.
 pub fn print(all: &[Costs], value: fn(&Costs, &str) -> f64) {
     let line = |title: &str, cells: [String; COLUMNS.len()]| {
         println!("{title:<32}{}", cells.map(|cell| format!("{cell:>14}")).concat());
@@ -81,7 +82,7 @@ pub fn print(all: &[Costs], value: fn(&Costs, &str) -> f64) {
     }
 }
 
-/// Prints the ratios alone.
+/// Prints only the ratios.
 pub fn print_ratios(all: &[Costs]) {
     print(all, Costs::ratio);
 }
@@ -90,7 +91,7 @@ fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { format!("{value:.2}") }
 }
 
-/// Returns the consumers of these names.
+/// Keeps only the consumers with these names.
 pub fn retain(case: &mut Case, names: &[&str]) {
     case.consumers.retain(|Consumer { name, .. }| names.contains(name));
 }

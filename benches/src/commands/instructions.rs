@@ -1,4 +1,5 @@
-//! Instructions by callgrind, which noise does not move and which need no PMU, and their limits.
+//! Counts instructions by callgrind, which is immune to noise and needs no PMU, and checks their
+//! limits.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -9,18 +10,18 @@ use perfkit_benches::consumers::{Case, Consumer, cases};
 
 use crate::costs::{Costs, measure, print, retain};
 
-/// The command of a run for Valgrind, followed by passes, loop, workload, touch and consumer.
+/// Option of a run under Valgrind, followed by passes, loop, workload, touch and consumer.
 pub const ONE: &str = "--one";
 
-/// Bytes of an input that is small enough to be built under Valgrind.
+/// Size of an input in bytes, small enough to be built under Valgrind.
 const SMALL: usize = 64 << 10;
 
-/// The loop of the limits.
+/// The loop that has limits.
 const LIMITED: &str = "question";
 /// The consumers that have limits.
 const NAMES: [&str; 2] = ["run-time", "constant"];
-/// Workload and touch, and at most how many instructions a record: a few more than were counted, because compilers
-/// differ.
+/// Workload, touch, and the most instructions per record. The limits are slightly above the counted
+/// values, because compilers differ.
 const LIMITS: [(&str, &str, [f64; 2]); 6] = [
     ("fixed", "few", [31.0, 25.0]),
     ("fixed", "all", [49.0, 33.0]),
@@ -35,7 +36,8 @@ fn limits(case: &Case) -> Option<[f64; 2]> {
     limit.filter(|_| case.shape == LIMITED).map(|limit| limit.2)
 }
 
-/// Prints the instructions a record. With `--gate` it fails above [`LIMITS`]. Without valgrind it says so and succeeds.
+/// Prints the instructions per record. With `--gate`, fails above [`LIMITS`]. Without Valgrind,
+/// prints that and succeeds.
 pub fn instructions(arguments: &[String]) -> Result<()> {
     if !Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!("skipped: no valgrind, which counts the instructions");
@@ -56,10 +58,10 @@ pub fn instructions(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the instructions of one pass of each consumer.
+/// Returns the instructions of one pass, for each consumer.
 fn count(case: &Case) -> Result<Vec<f64>> {
     let mut counts = Vec::new();
-    // Two at a time, because each is a separate process.
+    // Runs two at a time, because each is a separate process.
     for pair in case.consumers.chunks(2) {
         counts.extend(thread::scope(|scope| {
             let counting = |one| scope.spawn(move || by_valgrind(case, one));
@@ -84,8 +86,8 @@ fn compare(all: &[Costs]) -> Result<()> {
     if exceeded { Err("more instructions than the gate allows".into()) } else { Ok(()) }
 }
 
-/// Returns the instructions of one pass of a consumer, counted in two runs of this program that differ in the
-/// number of passes. `main` calls [`run_one`] in them.
+/// Returns the instructions of one pass of a consumer, as the difference of two runs of this
+/// program with different numbers of passes. `main` calls [`run_one`] in these runs.
 fn by_valgrind(case: &Case, consumer: &Consumer) -> Option<f64> {
     let run = |passes: u64| {
         let output = Command::new("valgrind")
@@ -102,7 +104,7 @@ fn by_valgrind(case: &Case, consumer: &Consumer) -> Option<f64> {
     Some(more.saturating_sub(few) as f64 / 4.0)
 }
 
-/// Runs one consumer alone, as [`by_valgrind`] asks for.
+/// Runs one consumer, for [`by_valgrind`].
 pub fn run_one(arguments: &[String]) -> Result<()> {
     let [passes, shape, workload, touch, consumer] = arguments else { return Err("not by hand".into()) };
     let same = |case: &Case| (case.shape, case.workload, case.touch) == (shape, workload, touch);

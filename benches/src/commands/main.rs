@@ -1,4 +1,5 @@
-//! Ratios on a noisy machine, instructions without a PMU, and a record of the results: criterion has none of them.
+//! Commands that criterion lacks: ratios on a noisy machine, instructions without a PMU, and a
+//! record of the results.
 
 mod costs;
 mod instructions;

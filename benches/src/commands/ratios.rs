@@ -1,4 +1,4 @@
-//! Ratios that hold on a busy machine: the consumers of a case run in turn, pass by pass.
+//! Ratios that hold on a busy machine, because the consumers of a case run in turn, pass by pass.
 
 use std::hint::black_box;
 
@@ -24,10 +24,11 @@ pub fn ratios(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cost of each consumer. Passes are taken in turn, so that a noisy moment meets all, and in another order
-/// each time, or a consumer would always find the caches as the same other one left them.
+/// Returns the cost of each consumer. Passes are interleaved, so that a noisy moment affects all
+/// consumers, in a new random order each time, because a fixed predecessor would always leave the
+/// caches in the same state.
 fn medians(counter: &PerfMeasurement, case: &Case, input: &mut Input, passes: usize) -> Vec<f64> {
-    // A pass of some hundred records is repeated, or it would be the counter that is measured.
+    // Repeats a pass of a few hundred records, because its time would be dominated by the counter.
     let repeats = (20_000 / input.records()).max(1);
     let mut costs = vec![Vec::with_capacity(passes); case.consumers.len()];
     let mut random = Random::new(0);

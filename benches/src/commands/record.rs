@@ -1,4 +1,5 @@
-//! Results to keep: runs criterion, and writes its medians into `record/CPU/DATE.csv` with what they depend on.
+//! Runs criterion, and writes its medians into `record/CPU/DATE.csv` with the versions and settings
+//! that they depend on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use perfkit_benches::Result;
 use perfkit_benches::measurement::EVENT;
 use serde_json::Value;
 
-/// The folder of this crate.
+/// Folder of this crate.
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
 const PEERS: [&str; 7] = [
@@ -23,21 +24,21 @@ const PEERS: [&str; 7] = [
     "criterion",
 ];
 
-/// The result of one bench, `group/workload/decoder`.
+/// Result of one bench, `group/workload/decoder`.
 struct Row {
     name: [String; 3],
-    /// Of one pass.
+    /// Elements of one pass.
     elements: f64,
     bytes: Option<f64>,
     ns: f64,
-    /// User-space instructions of a pass, where there is a PMU.
+    /// User-space instructions of a pass, if there is a PMU.
     instructions: Option<f64>,
     measured: SystemTime,
 }
 
 pub fn record(arguments: &[String]) -> Result<()> {
     let home = Path::new(HERE).join("target/criterion-record");
-    // Of benches that have other names now.
+    // Removes results of benches that were renamed.
     let _ = fs::remove_dir_all(&home);
     bench(&home.join("time"), None, arguments)?;
     let has_pmu = PerfMeasurement::new("instructions").is_ok();
@@ -51,14 +52,14 @@ pub fn record(arguments: &[String]) -> Result<()> {
         let path = home.join("instructions").join("instructions:u").join(row.name.join("/"));
         row.instructions = median(&path.join("new")).ok();
     }
-    // A part of the benches, or other settings than the rest of the record, is not one to keep.
+    // Partial results, or results with other settings, do not belong in the record.
     let folder = if arguments.is_empty() { Path::new(HERE).join("record") } else { home };
     let path = write(&folder, &rows)?;
     println!("\n{}\n\n{}", path.display(), tables(&rows));
     Ok(())
 }
 
-/// Runs all benches, whose results go into the folder.
+/// Runs all benches, with their results in `results`.
 fn bench(results: &Path, event: Option<&str>, arguments: &[String]) -> Result<()> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.current_dir(HERE).arg("bench").env("CRITERION_HOME", results);
@@ -73,7 +74,7 @@ fn bench(results: &Path, event: Option<&str>, arguments: &[String]) -> Result<()
     if status.success() { Ok(()) } else { Err(format!("cargo bench: {status}").into()) }
 }
 
-/// Adds the newest results in a folder of criterion and in all below it.
+/// Adds the newest results in a folder of criterion and all folders below it.
 fn collect(folder: &Path, rows: &mut Vec<Row>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -90,7 +91,7 @@ fn json(path: &Path) -> Result<Value> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// Returns criterion's median of one pass.
+/// Returns criterion's median time of one pass.
 fn median(folder: &Path) -> Result<f64> {
     let estimates = json(&folder.join("estimates.json"))?;
     estimates["median"]["point_estimate"].as_f64().ok_or("estimates.json: no median".into())
@@ -112,7 +113,7 @@ fn row(folder: &Path) -> Result<Row> {
     })
 }
 
-/// Writes the rows, after comments with what they depend on. Returns the path.
+/// Writes the rows, after comments with the versions and settings. Returns the path.
 fn write(folder: &Path, rows: &[Row]) -> Result<PathBuf> {
     let (cpu, date) = (cpu()?, output("date", &["+%F"])?);
     let mut lines = vec![
@@ -146,7 +147,7 @@ fn output(program: &str, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// Returns the model of the CPU, or where the kernel has no name for it, the architecture.
+/// Returns the model of the CPU, or the architecture if the kernel has no name for the model.
 fn cpu() -> Result<String> {
     let text = fs::read_to_string("/proc/cpuinfo")?;
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -161,8 +162,8 @@ fn version(package: &str) -> Result<String> {
     Ok(version.ok_or_else(|| format!("Cargo.lock: no {package}"))?.to_owned())
 }
 
-/// Returns the tables of the README: ns an element, with GB/s in parentheses, a line for each workload and a column for each
-/// decoder. Of the loops in memory one is shown.
+/// Returns the tables of the README: ns per element, with GB/s in parentheses, one line per
+/// workload and one column per decoder. Only one of the loops in memory is shown.
 fn tables(rows: &[Row]) -> String {
     let mut text = String::new();
     let shown = |row: &&Row| !row.name[0].starts_with("decode-") || row.name[0].contains("-question");
@@ -184,7 +185,7 @@ fn tables(rows: &[Row]) -> String {
     text
 }
 
-/// Returns one part of the names, each once, in the order of the rows.
+/// Returns the distinct values of one part of the names, in row order.
 fn distinct<'r>(rows: impl Iterator<Item = &'r Row>, part: usize) -> Vec<&'r str> {
     let mut names = Vec::new();
     for row in rows {

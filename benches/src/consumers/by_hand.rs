@@ -1,5 +1,6 @@
-//! Code by hand for one layout and nothing else: pointers, constant offsets, and the header's size as the only
-//! check. It is the measure for the others, not a model: malformed bytes make it read foreign memory.
+//! Hand-written code for one layout only: pointers, constant offsets, and the header's size as the
+//! only check. It is a yardstick for the other decoders, not a model, because malformed bytes make
+//! it read foreign memory.
 
 use std::ffi::CStr;
 
@@ -9,7 +10,7 @@ use super::decoder::{Decoder, Never};
 use super::{Input, Sum, Touch};
 use crate::workloads::{Callchain, Fixed, Group, Mix, REGISTERS, Raw, SideBand, Stack, Workload};
 
-/// The code by hand.
+/// The hand-written code as a [`Decoder`].
 #[derive(Clone)]
 pub struct ByHand;
 
@@ -43,7 +44,7 @@ pub trait Read {
     ///
     /// # Safety
     ///
-    /// A whole record of the workload must lie at `record`.
+    /// A whole record of the workload must start at `record`.
     unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer);
 }
 
@@ -55,7 +56,8 @@ pub struct Pointers {
 }
 
 impl Pointers {
-    /// Returns pointers to the records in `words`, up to the first size that is below 8 or past the end.
+    /// Returns pointers to the records in `words`, up to the first size that is below 8 or past the
+    /// end.
     #[inline(always)]
     pub fn new(words: &[u64]) -> Self {
         Self { at: Pointer(words.as_ptr()), left: words.len() * 8 }
@@ -87,7 +89,7 @@ pub struct Pointer(*const u64);
 impl Pointer {
     #[inline(always)]
     fn word(self, index: usize) -> u64 {
-        // SAFETY: who has a pointer vouched for the record, and the layout has this word.
+        // SAFETY: the creator of the pointer vouched for the record, and the layout has this word.
         unsafe { *self.0.wrapping_add(index) }
     }
 
@@ -109,7 +111,7 @@ impl Pointer {
         unsafe { CStr::from_ptr(self.0.wrapping_add(index).cast()) }.to_bytes()
     }
 
-    /// The header's kind.
+    /// Returns the header's kind.
     #[inline(always)]
     pub fn kind(self) -> u32 {
         self.word(0) as u32
@@ -120,7 +122,7 @@ impl Pointer {
         self.word(0) >> 32 & 0xffff
     }
 
-    /// The header's size in bytes.
+    /// Returns the header's size in bytes.
     #[inline(always)]
     pub fn size(self) -> usize {
         (self.word(0) >> 48) as usize
@@ -133,7 +135,7 @@ impl Pointer {
         sum.add(word >> 32);
     }
 
-    /// ip, tid, time in words 1 to 3.
+    /// Reads ip, tid and time in words 1 to 3.
     #[inline(always)]
     fn head<T: Touch>(self, sum: &mut Sum) {
         sum.add(self.word(1));
@@ -143,7 +145,7 @@ impl Pointer {
         }
     }
 
-    /// The head, cpu, and period in word 5.
+    /// Reads the head, cpu, and period in word 5.
     #[inline(always)]
     fn fixed<T: Touch>(self, sum: &mut Sum) {
         self.head::<T>(sum);

@@ -1,6 +1,9 @@
+//! The checksum of a consumer, and the part of a record that it reads.
+
 /// The sum of the values that a consumer reads.
 ///
-/// Adding is the cheapest thing that still needs every value, so the decoding shows and not the sum.
+/// Adding is the cheapest operation that still needs every value, so that the cost of decoding
+/// dominates.
 #[derive(Default)]
 pub struct Sum(pub u64);
 
@@ -32,15 +35,15 @@ impl Sum {
         self.add(sum_of_bytes(bytes));
     }
 
-    /// Notes that a record could not be read; such a sum equals no other.
-    // Inlined, or the call would force every consumer's sum into memory.
+    /// Notes that a record could not be read. Such a sum equals no other.
+    // Inlined, because a call would force every consumer's sum into memory.
     #[inline(always)]
     pub fn refused(&mut self) {
         self.add(0xbad0_bad0_bad0_bad1_u64);
     }
 }
 
-// One copy for all consumers: it is not what is compared.
+// Shared by all consumers, because its cost is not compared.
 #[inline(never)]
 fn sum_of_words(words: &[u64]) -> u64 {
     words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
@@ -53,26 +56,27 @@ fn sum_of_bytes(bytes: &[u8]) -> u64 {
     sum.wrapping_add(rest.iter().rev().fold(0, |last, &byte| last << 8 | u64::from(byte)))
 }
 
-/// How much of each record a consumer reads.
+/// The part of each record that a consumer reads.
 pub trait Touch {
-    /// For titles.
+    /// Name in titles of benches.
     const NAME: &'static str;
-    /// Whether it reads every field, or only a sample's ip and time and another record's time.
+    /// Whether the consumer reads every field, or only ip and time of a sample and the time of a
+    /// side-band record.
     const ALL: bool;
-    /// Reads the content of a stack or of raw data, if it is to be read.
+    /// Reads the content of a stack or of raw data, if the touch includes it.
     fn content(sum: &mut Sum, bytes: &[u8]);
 }
 
-/// A sample's ip and time; of another record the time in its trailer.
+/// Reads ip and time of a sample, and the time in the trailer of a side-band record.
 pub struct Few;
 
-/// Every field, but of a stack or of raw data only the slice: its length and its ends.
+/// Reads every field, but only length and ends of a stack or of raw data.
 ///
-/// As a consumer does that hands it on or reads two fields of it. In [`All`] reading 8 KiB hides the
-/// decoding of the record that they are in.
+/// This resembles a consumer that passes the slice on or reads two fields of it. In [`All`],
+/// reading 8 KiB hides the cost of decoding the record.
 pub struct Views;
 
-/// Every field, and every word of it.
+/// Reads every field and every word of it.
 pub struct All;
 
 impl Touch for Few {

@@ -1,15 +1,18 @@
+//! The interface of decoders.
+
 use std::convert::Infallible;
 
 use super::{Input, Sum, Touch};
 use crate::workloads::Workload;
 
-/// A decoder, as the value that it keeps for an event: its layout, plan or configuration.
+/// A decoder, represented by the value that it keeps for an event: its layout, plan or
+/// configuration.
 pub trait Decoder: Clone + 'static {
-    /// For the names of benches: `by-hand`, `plan`, `run-time`, `constant`, or the name of a peer.
+    /// Name in benches: `by-hand`, `plan`, `run-time`, `constant`, or the name of a peer.
     const NAME: &'static str;
-    /// A framed record.
+    /// Framed record.
     type Raw<'a>: Copy;
-    /// A decoded record, with what its trailer is read from.
+    /// Decoded record, with the data from which its trailer is read.
     type Record<'a>;
     type Error;
     type Records<'a>: Iterator<Item = Result<Self::Raw<'a>, Self::Error>>;
@@ -17,14 +20,15 @@ pub trait Decoder: Clone + 'static {
     /// Returns the framed records of the input, and the decoder for them.
     fn open(input: &mut Input) -> (Self::Records<'_>, &Self);
 
-    /// Decodes a whole record.
+    /// Decodes a framed record.
     fn decode<'a>(&'a self, raw: Self::Raw<'a>) -> Result<Self::Record<'a>, Self::Error>;
 
     /// Adds up the record's fields.
     fn read<W: Workload, T: Touch>(sum: &mut Sum, record: &Self::Record<'_>);
 }
 
-/// Iterator over whole records as byte slices, by the plainest safe framing. The peers have none for slices.
+/// Iterator over whole records as byte slices, by the simplest safe framing, because the peers do
+/// not frame slices.
 #[derive(Clone, Copy)]
 pub struct Frames<'a>(pub &'a [u8]);
 
@@ -44,5 +48,5 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// The error of the code by hand, which has none.
+/// The error of the hand-written code, which cannot fail.
 pub type Never = Infallible;

@@ -1,3 +1,5 @@
+//! The records that consumers read, with the layouts for them.
+
 use std::hint::black_box;
 
 use perf_decode::{SampleLayout, Scratch, Window};
@@ -6,7 +8,7 @@ use zerocopy::IntoBytes;
 use super::{Plan, linux_perf_event_reader, perf_event_open};
 use crate::workloads::{Random, Workload};
 
-/// A ring's data area full of records, and each decoder's layout or configuration for them.
+/// A ring's data area full of records, with each decoder's layout or configuration.
 pub struct Input {
     words: Vec<u64>,
     used: usize,
@@ -34,7 +36,7 @@ impl Input {
         }
         let used = words.len();
         words.resize(bytes / 8, 0);
-        // Nothing of the attr may be known to the compiler where the layout is not a constant.
+        // Hides the attr from the compiler, so that only the constant layout is known to it.
         let attr = black_box(W::ATTR);
         Self {
             words,
@@ -62,7 +64,8 @@ impl Input {
         self.words().as_bytes()
     }
 
-    /// Returns what perf-decode reads: the ring's window, the layout made at run time, and a scratch.
+    /// Returns the arguments of perf-decode: the ring's window, the layout made at run time, and a
+    /// scratch buffer.
     pub fn window(&mut self) -> (Window<'_>, &SampleLayout, &mut Scratch) {
         let window = Window::new(&self.words, 0, self.used as u64 * 8).expect("a ring of a power of two");
         (window, &self.layout, &mut self.scratch)

@@ -1,6 +1,6 @@
 //! linux-perf-event-reader 0.10.2.
 //!
-//! It cannot decode the counts of a group: it takes those of single events for them.
+//! It cannot decode the counts of a group, which it mistakes for the counts of single events.
 
 use linux_perf_event_reader::{
     ContextSwitchRecord, Endianness, EventRecord, Mmap2FileId, PerfEventAttr, RawData, RawEventRecord,
@@ -80,7 +80,7 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &SampleRecord<'_>) 
         T::content(sum, raw);
     }
     if let Some(regs) = &sample.user_regs {
-        // The values can be had by the register's number only.
+        // The API returns a value only by the register's number.
         let mut mask = W::ATTR.sample_regs_user;
         while mask != 0 {
             sum.add_some(regs.get(u64::from(mask.trailing_zeros())));

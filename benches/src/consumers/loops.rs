@@ -1,5 +1,5 @@
-//! Loops over records, each as a user could have written it, generic over the decoder. They differ in their
-//! control flow only.
+//! Loops over records as users write them, generic over the decoder. They differ only in their
+//! control flow.
 
 use std::hint::black_box;
 
@@ -11,11 +11,11 @@ use super::decoder::Decoder;
 use super::{Input, Sum, Touch, ours, plan};
 use crate::workloads::Workload;
 
-/// A loop over records that adds up what it reads.
+/// A loop over records that adds up the values.
 pub trait Loop {
-    /// For the names of benches.
+    /// Name in benches.
     const NAME: &'static str;
-    /// Allocations that the loop itself makes in one pass, whatever the decoder.
+    /// Number of allocations that the loop itself makes in one pass, whatever the decoder.
     const ALLOCATIONS: u64 = 0;
 
     fn run<'a, D: Decoder, W: Workload, T: Touch>(
@@ -76,7 +76,7 @@ define! {
 
 define! {
     /// A function that takes `&mut dyn FnMut(&Record)`.
-    // Through `black_box`, because the optimizer would find out what the `dyn` hides.
+    // Passed through `black_box`, because the optimizer would see through the `dyn` otherwise.
     Dyn, "dyn";
     |records, decoder, sum| {
         let mut each = |record: &D::Record<'a>| D::read::<W, T>(sum, record);
@@ -116,7 +116,7 @@ define! {
     }
 }
 
-/// A decoder, and the sum of the records so far.
+/// A decoder with the sum of the records so far.
 struct Collector<'a, D> {
     decoder: &'a D,
     sum: Sum,
@@ -131,10 +131,10 @@ fn collect<'a, D: Decoder, W: Workload, T: Touch>(collector: &mut Collector<'a, 
 }
 
 define! {
-    /// A method that is never inlined, gets a framed record and keeps the layout in `self`, as one of another
-    /// crate.
-    // Through a pointer that the optimizer cannot see through, because it may rewrite the signature of a
-    // function whose calls it sees.
+    /// A method that is never inlined, gets a framed record and keeps the layout in `self`, like a
+    /// method of another crate.
+    // Called through a pointer that the optimizer cannot see through, because it may rewrite the
+    // signature of a function whose calls it sees.
     Method, "method";
     |records, decoder, sum| {
         let mut collector = Collector { decoder, sum: Sum::default() };
@@ -147,8 +147,8 @@ define! {
     }
 }
 
-/// One pass of a decoder in a loop: a function that nothing is inlined out of, with everything
-/// inlined into it that is marked so.
+/// Runs one pass of a decoder in a loop. This function is not inlined, and everything marked so is
+/// inlined into it.
 #[inline(never)]
 pub fn pass<D: Decoder, L: Loop, W: Workload, T: Touch>(input: &mut Input) -> u64 {
     let (records, decoder) = D::open(input);
@@ -188,7 +188,7 @@ pub fn specialized<W: Workload, T: Touch>(input: &mut Input) -> u64 {
     layout.specialize(Visitor(window, scratch, std::marker::PhantomData::<(W, T)>))
 }
 
-/// The head view of samples and the time of others, without decoding.
+/// Reads the head view of samples and the time of other records, without decoding.
 #[inline(always)]
 fn heads<W: Workload, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
     let mut sum = Sum::default();
@@ -224,7 +224,7 @@ pub fn constant_head<W: Workload>(input: &mut Input) -> u64 {
     heads::<W, _>(window, scratch, ours::Constant::<W>::LAYOUT)
 }
 
-/// The name of the loops that read kinds and sizes alone.
+/// Name of the loops that read only kinds and sizes.
 pub const FRAMING: &str = "framing";
 
 #[inline(never)]

@@ -1,5 +1,6 @@
-//! The consumers of the [workloads](crate::workloads). Here those of records in memory: each [decoder](decoder) in
-//! each of the [loops](loops) reads a whole [`Input`] and returns a [`Sum`].
+//! Consumers of the [workloads](crate::workloads). This file has the consumers of records in
+//! memory: each [decoder](decoder) in each of the [loops](loops) reads a whole [`Input`] and
+//! returns a [`Sum`].
 
 #[cfg(feature = "bpf")]
 pub mod bpf;
@@ -27,12 +28,12 @@ use loops::{Dyn, ForMatch, Loop, Method, Question, VecOf64};
 use ours::Constant;
 use plan::Plan;
 
-/// Bytes of an input that stays in a core's L2 cache.
+/// Size in bytes of an input that stays in a core's L2 cache.
 pub const FITS_L2: usize = 512 << 10;
-/// Bytes of an input that does not.
+/// Size in bytes of an input that is larger than the L2 cache.
 pub const LARGE: usize = 8 << 20;
 
-/// A decoder in a loop. It reads a whole input and returns the sum of what it read.
+/// A decoder in a loop. It reads a whole input and returns the sum of the values.
 #[derive(Clone, Copy)]
 pub struct Consumer {
     pub name: &'static str,
@@ -44,23 +45,23 @@ impl Consumer {
         Self { name: D::NAME, run: loops::pass::<D, L, W, T> }
     }
 
-    /// Returns whether it is of another crate.
+    /// Returns whether the decoder comes from another crate.
     pub fn is_peer(&self) -> bool {
         [linux_perf_event_reader::Config::NAME, perf_event_open::Config::NAME].contains(&self.name)
     }
 }
 
-/// A loop over a workload that reads a part of each record, with all decoders.
+/// A loop over a workload, with the part of each record that it reads and all decoders.
 pub struct Case {
-    /// The name of the loop: `for`.
+    /// Name of the loop, such as `for`.
     pub shape: &'static str,
     pub workload: &'static str,
     pub touch: &'static str,
-    /// Writes the workload into a ring of this number of bytes.
+    /// Creates a ring of this number of bytes, filled with the workload.
     pub input: fn(usize) -> Input,
-    /// Consumers whose sums must be equal; the first is the code by hand.
+    /// Consumers whose sums must be equal. The first is the hand-written code.
     pub consumers: Vec<Consumer>,
-    /// Allocations that the loop makes in one pass, whatever the decoder.
+    /// Number of allocations that the loop makes in one pass, whatever the decoder.
     pub allocations: u64,
 }
 
@@ -72,7 +73,7 @@ impl Case {
             Consumer::new::<SampleLayout, L, W, T>(),
             Consumer::new::<Constant<W>, L, W, T>(),
         ];
-        // It takes the counts of a group for those of one event.
+        // It mistakes the counts of a group for the counts of one event.
         if !W::FIELDS.contains(SampleType::READ) {
             consumers.push(Consumer::new::<linux_perf_event_reader::Config, L, W, T>());
         }
@@ -81,14 +82,14 @@ impl Case {
         Self { shape, workload: W::NAME, touch: T::NAME, input: Input::new::<W>, consumers, allocations }
     }
 
-    /// Adds a consumer that is a loop by itself, before the peers.
+    /// Adds a consumer with a separate loop, before the peers.
     fn with(mut self, name: &'static str, run: fn(&mut Input) -> u64) -> Self {
         let own = self.consumers.iter().take_while(|consumer| !consumer.is_peer()).count();
         self.consumers.insert(own, Consumer { name, run });
         self
     }
 
-    /// Returns the name of its group: `decode-few-for`, `framing`.
+    /// Returns the name of the case's group: `decode-few-for`, `framing`.
     pub fn group(&self) -> String {
         match self.shape {
             loops::FRAMING => self.shape.into(),
@@ -112,7 +113,7 @@ impl Case {
     }
 }
 
-/// Returns the cases of decoding, those of one workload after each other.
+/// Returns the cases of decoding, grouped by workload.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     of::<Fixed>(&mut cases);

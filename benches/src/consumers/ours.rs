@@ -1,4 +1,5 @@
-//! perf-decode, with a layout made at run time from an attr that the compiler cannot see, and with a constant one.
+//! perf-decode, with a layout made at run time from an attr that the compiler cannot see, and with
+//! a constant layout.
 
 use std::marker::PhantomData;
 
@@ -12,11 +13,11 @@ use super::decoder::Decoder;
 use super::{Input, Sum, Touch};
 use crate::workloads::Workload;
 
-/// The layout of a workload's attr, known by type.
+/// Layout of a workload's attr as a type.
 pub struct Constant<W>(PhantomData<W>);
 
 impl<W> Constant<W> {
-    /// The value of this layout.
+    /// The only value of this type.
     pub const LAYOUT: Self = Self(PhantomData);
 }
 

@@ -1,4 +1,4 @@
-//! Readers of a `perf.data` file: in the order of the file and by time, in memory and from a file.
+//! Readers of a `perf.data` file, in file order and in time order, from memory and from a file.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,10 +11,10 @@ use zerocopy::IntoBytes;
 use crate::Result;
 use crate::workloads::perf_data::attr;
 
-/// Reads all samples: of the words of a file, or of the file itself.
+/// Reads all samples, from the words of a file or from the file itself.
 pub type Read = fn(&[u64], &Path) -> Result<Sum>;
 
-/// The readers, of which the first decodes the records alone.
+/// The readers. The first only decodes the records.
 pub const READERS: [(&str, Read); 7] = [
     ("decoder", |words, _| decoder(words)),
     ("frames", |words, _| frames(words.as_bytes())),
@@ -25,7 +25,7 @@ pub const READERS: [(&str, Read); 7] = [
     ("linux-perf-data", |_, path| linux_perf_data(path)),
 ];
 
-/// The number of samples, and the sum of their addresses.
+/// Number of samples, and the sum of their addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     pub count: u64,
@@ -56,7 +56,7 @@ impl Sum {
 fn decoder(words: &[u64]) -> Result<Sum> {
     let layout = SampleLayout::new(&attr());
     let mut sum = Sum::default();
-    // Offset and length of the records, in the file's header.
+    // The file's header has the offset and the length of the records.
     let (start, len) = (words[5] as usize / 8, words[6] as usize / 8);
     for record in Window::from_slices(&words[start..start + len], &[]).records(&mut []) {
         let record = record?;

@@ -44,7 +44,8 @@ impl Decoder for Config {
     #[inline(always)]
     fn decode<'a>(&'a self, frame: &'a [u8]) -> Result<Record, ()> {
         const { assert!(size_of::<usize>() == 8, "it takes the sizes in records for those of memory") };
-        // SAFETY: a whole record of the workload, whose attr the parser was made of. Records start at words.
+        // SAFETY: `frame` is a whole record of the workload for whose attr the parser was created,
+        // and records start at words.
         let (_, record, _) = unsafe { self.0.parse(frame) };
         Ok(record)
     }

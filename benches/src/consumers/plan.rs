@@ -1,5 +1,5 @@
-//! The plain safe reader: word offsets made once from the attr, and a check at each access. It validates nothing
-//! and keeps nothing of a record.
+//! The simplest safe reader: word offsets computed once from the attr, and a check at each access.
+//! It does not validate records and keeps no state about them.
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType};
 use zerocopy::IntoBytes;
@@ -8,10 +8,10 @@ use super::decoder::Decoder;
 use super::{Input, Sum, Touch};
 use crate::workloads::Workload;
 
-/// The offset of a field that the event does not record, beyond all records.
+/// Offset of a field that the event does not record, beyond all records.
 const ABSENT: usize = usize::MAX;
 
-/// The offsets of one event's records, in words.
+/// Offsets in the records of one event, in words.
 #[derive(Clone)]
 pub struct Plan {
     fields: SampleType,
@@ -20,13 +20,13 @@ pub struct Plan {
     time: usize,
     cpu: usize,
     period: usize,
-    /// The words of header and fixed fields, after which the parts of variable size start.
+    /// Length of the header and the fixed fields in words. The parts of variable size follow.
     parts: usize,
-    /// Words of a block of counts before its entries, and of an entry.
+    /// Length of a block of counts before its entries, and of an entry, in words.
     read: [usize; 2],
-    /// Sampled registers.
+    /// Number of sampled registers.
     regs: usize,
-    /// Words of the trailer of other records, and the offsets in it.
+    /// Length of the trailer of side-band records, and the offsets in it, in words.
     trailer: usize,
     trailer_task: usize,
     trailer_time: usize,

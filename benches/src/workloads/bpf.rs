@@ -1,11 +1,12 @@
-//! The program that writes the records, [`RECORDS`] in a run. The first 4 bytes of each are its number in the run.
+//! The program that writes [`RECORDS`] records per run. The first 4 bytes of each are its number in
+//! the run.
 
 use std::os::fd::AsRawFd;
 
 use perf_bpf::ring::abi::bpf::BpfInsn;
 use perf_bpf::{BpfProgType, Error, ProgramFd};
 
-/// Records that one run of a program writes.
+/// Number of records that one run of a program writes.
 pub const RECORDS: u64 = 16;
 
 /// The kind of map that the program writes into.
@@ -22,7 +23,7 @@ pub fn load(kind: Kind, map: &impl AsRawFd, size: i16) -> Result<ProgramFd, Erro
     let mut code = vec![insn(0xbf, 6, 1, 0, 0)]; // r6 = ctx
     code.extend((-size..0).step_by(4).map(|offset| insn(0x62, 10, 0, offset, i32::from(offset))));
     for number in 0..RECORDS {
-        // `BPF_PSEUDO_MAP_FD` is the source register of the map's first half.
+        // The source register of the map's first half is `BPF_PSEUDO_MAP_FD`.
         code.extend([
             insn(0x62, 10, 0, -size, number as i32),
             insn(0x18, if kind == Kind::Array { 2 } else { 1 }, 1, 0, map.as_raw_fd()),

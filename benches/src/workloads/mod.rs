@@ -1,4 +1,5 @@
-//! The bytes that are measured. All are made from fixed seeds, so that every consumer and every run reads the same.
+//! The measured bytes, generated from fixed seeds, so that every consumer and every run reads the
+//! same.
 
 #[cfg(feature = "bpf")]
 pub mod bpf;

@@ -12,7 +12,8 @@ use perf_abi::{Attr, AttrFlags, SampleType, Software};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// One sample for each fault in user space, 56 bytes long, with a wakeup at `watermark` unread bytes.
+/// Returns the attr of an event with one sample per fault in user space, 56 bytes long, and a
+/// wakeup at `watermark` unread bytes.
 pub const fn attr(watermark: u32) -> Attr {
     let fields = SampleType::IP.union(SampleType::TID).union(SampleType::TIME).union(SampleType::ADDR);
     Attr::software(Software::PAGE_FAULTS)
@@ -22,13 +23,13 @@ pub const fn attr(watermark: u32) -> Attr {
         .with_flags(AttrFlags::DISABLED.union(AttrFlags::EXCLUDE_KERNEL).union(AttrFlags::EXCLUDE_HV))
 }
 
-/// Bytes of a sample of [`attr`].
+/// Length of a sample of [`attr`] in bytes.
 pub const SAMPLE: usize = 56;
 
-/// Memory whose pages are mapped when they are read: one fault and one address each.
+/// Memory whose pages are mapped when they are read, each with one fault at another address.
 pub struct Faults {
     base: *mut c_void,
-    /// The next page to read.
+    /// Next page to read.
     next: usize,
 }
 
@@ -37,11 +38,11 @@ const PAGES: usize = 4096;
 impl Faults {
     /// Maps the memory.
     pub fn new() -> Result<Self> {
-        // SAFETY: new memory, at an address of the kernel's choice.
+        // SAFETY: new memory, at an address that the kernel chooses.
         let base = unsafe { mmap_anonymous(null_mut(), Self::bytes(), ProtFlags::READ, MapFlags::PRIVATE) }?;
         let faults = Self { base, next: 0 };
-        // SAFETY: the whole of our mapping; this only forbids huge pages, which are one fault for many.
-        // A kernel without them refuses.
+        // SAFETY: the range is our whole mapping, and the call only forbids huge pages, which take
+        // one fault for many pages. A kernel without huge pages returns an error.
         let _ = unsafe { madvise(base, Self::bytes(), Advice::LinuxNoHugepage) };
         Ok(faults)
     }
@@ -50,18 +51,18 @@ impl Faults {
         PAGES * page_size()
     }
 
-    /// Makes faults by reading: the kernel then maps its page of zeroes and clears none, which would push the
-    /// rings out of the caches.
+    /// Causes faults by reading. The kernel then maps its zero page instead of clearing a new page,
+    /// which would evict the rings from the caches.
     pub fn make(&mut self, faults: usize) {
         for _ in 0..faults {
             if self.next == PAGES {
-                // SAFETY: the whole of our mapping, of which nothing is borrowed. A failure shows in the
-                // counts.
+                // SAFETY: the range is our whole mapping, and nothing borrows it. The counts would
+                // show a failure.
                 let _ = unsafe { madvise(self.base, Self::bytes(), Advice::LinuxDontNeed) };
                 self.next = 0;
             }
             let page = self.base.wrapping_byte_add(self.next * page_size()).cast::<u8>();
-            // SAFETY: inside our mapping, which is readable and zero.
+            // SAFETY: the address is inside our mapping, which is readable and zero.
             unsafe { page.read_volatile() };
             self.next += 1;
         }
@@ -70,7 +71,7 @@ impl Faults {
 
 impl Drop for Faults {
     fn drop(&mut self) {
-        // SAFETY: exactly what was mapped, and no longer used.
+        // SAFETY: the range is exactly our mapping, which is no longer used.
         let _ = unsafe { munmap(self.base, Self::bytes()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Recordings: samples of CPU time with callchains, as the words of rings and as a `perf.data` file.
+//! Recordings: samples of CPU time with callchains, as words of rings and as a `perf.data` file.
 
 use std::io::{Seek, Write};
 
@@ -30,7 +30,7 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// Appends a sample.
+    /// Appends the next sample.
     pub fn push(&mut self, words: &mut Vec<u64>, time: u64, cpu: u64) {
         self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let random = self.random;
@@ -45,12 +45,12 @@ impl Samples {
     }
 }
 
-/// Writes a file of at least this many bytes with samples of four rings, in rounds of 500 from each. Returns the output and
-/// the number of samples.
+/// Writes a file of at least `bytes` bytes with samples of four rings, in rounds of 500 per ring.
+/// Returns the output and the number of samples.
 ///
 /// # Errors
 ///
-/// An error of the output.
+/// The error of the output.
 pub fn write<W: Write + Seek>(output: W, bytes: u64) -> Result<(W, u64)> {
     let mut writer = Writer::file(output, &[RecordedEvent::new(attr(), "cpu-clock")])?;
     let (mut records, mut samples, mut time, mut count) = (Vec::new(), Samples::default(), 1_000_000, 0);

@@ -1,13 +1,15 @@
+//! Random numbers from a fixed seed.
+
 /// A small generator of numbers that are the same in every run (splitmix64).
 pub struct Random(u64);
 
 impl Random {
-    /// A generator; the same seed gives the same numbers.
+    /// Returns a generator. Equal seeds give equal numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any 64 bits.
+    /// Returns any 64 bits.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,29 +17,29 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number from `low` to below `high`.
+    /// Returns a number from `low` to below `high`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.word() % (high - low)
     }
 
-    /// The indices below `count`, in any order.
+    /// Returns the indices below `count`, in random order.
     pub fn order(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<_> = (0..count).collect();
         order.sort_by_cached_key(|_| self.word());
         order
     }
 
-    /// A task's number, with enough of them to differ.
+    /// Returns a task id, out of enough to differ.
     pub fn task(&mut self) -> u32 {
         self.between(1, 1 << 22) as u32
     }
 
-    /// An address in user space.
+    /// Returns an address in user space.
     pub fn address(&mut self) -> u64 {
         self.between(0x1000, 1 << 47)
     }
 
-    /// Any bytes.
+    /// Returns random bytes.
     pub fn bytes(&mut self, len: u64) -> Vec<u8> {
         (0..len).map(|_| self.word() as u8).collect()
     }

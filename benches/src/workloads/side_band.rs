@@ -1,11 +1,12 @@
-//! Records that are not samples.
+//! Side-band records.
 
 use perf_abi::{Attr, Misc, RecordType};
 use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
 
 use super::Random;
 
-/// One record of the side band, as often as a busy machine has them: mostly switches and mappings.
+/// Returns a random side-band record, with the frequencies of a busy machine: mostly switches and
+/// mappings.
 pub fn record(attr: &Attr, random: &mut Random) -> Vec<u64> {
     let record = match random.between(0, 32) {
         0..16 => switch(random),

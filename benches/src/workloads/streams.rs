@@ -1,4 +1,4 @@
-//! The content of the rings.
+//! Kinds of record streams that fill the rings.
 
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, SampleType, Software};
 use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};
@@ -9,19 +9,19 @@ use crate::consumers::by_hand::Read;
 
 /// A kind of record stream.
 pub trait Workload: Read + Sized + 'static {
-    /// For titles.
+    /// Name in titles of benches.
     const NAME: &'static str;
-    /// The attr of the one event that wrote the stream.
+    /// Attr of the only event of the stream.
     const ATTR: Attr;
-    /// The fields of its samples.
+    /// Sample fields of the attr.
     const FIELDS: SampleType = Self::ATTR.sample_type;
-    /// Whether there are records that are not samples.
+    /// Whether the stream has side-band records.
     const SIDE_BAND: bool = false;
-    /// Writes the next record.
+    /// Returns the next record.
     fn record(random: &mut Random) -> Vec<u64>;
 }
 
-/// The user registers of [`Stack`]: 16 of x86-64, without the segments.
+/// User registers of [`Stack`]: 16 registers of x86-64, without the segments.
 pub const REGISTERS: u64 = 0xff_0fff & !(3 << 10) | 3 << 22;
 
 const HEAD: SampleType = SampleType::IP.union(SampleType::TID).union(SampleType::TIME);
@@ -52,7 +52,7 @@ impl Workload for Fixed {
     }
 }
 
-/// The same with callchains of 5 to 64 entries, of which two are markers.
+/// `Fixed` with callchains of 5 to 64 entries, of which two are markers.
 pub struct Callchain;
 
 impl Workload for Callchain {
@@ -118,7 +118,7 @@ impl Workload for Group {
 
 const WITH_TRAILERS: Attr = attr(FIXED).with_flags(AttrFlags::SAMPLE_ID_ALL);
 
-/// Records that are not samples, each with a trailer: SWITCH, MMAP2, COMM, FORK, EXIT, LOST.
+/// Side-band records, each with a trailer: SWITCH, MMAP2, COMM, FORK, EXIT, LOST.
 pub struct SideBand;
 
 impl Workload for SideBand {
@@ -130,7 +130,7 @@ impl Workload for SideBand {
     }
 }
 
-/// Nine samples of fixed length to one other record.
+/// Nine samples of fixed length for each side-band record.
 pub struct Mix;
 
 impl Workload for Mix {

@@ -1,9 +1,9 @@
-//! A global allocator that counts, to show that decoding does not allocate.
+//! A global allocator that counts, which shows that decoding does not allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator with a count per thread.
+/// Wraps the system's allocator and counts calls per thread.
 struct Counting;
 
 #[global_allocator]
@@ -13,12 +13,13 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many allocations this thread has made so far.
+/// Returns the number of allocations by this thread so far.
 pub fn count() -> u64 {
     COUNT.get()
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; counting touches only its counters.
+// SAFETY: every call is forwarded unchanged to the system's allocator; counting touches only the
+// counters.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);

@@ -1,3 +1,5 @@
+//! All decoders read the same values, without allocating.
+
 use perfkit_benches::consumers::{FITS_L2, cases};
 
 use crate::allocations;

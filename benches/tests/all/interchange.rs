@@ -1,4 +1,4 @@
-//! The crate linux-perf-data reads the recordings of perf-file's writer.
+//! The crate linux-perf-data reads recordings of perf-file's writer.
 
 use std::io::{Cursor, Read, Write};
 
@@ -11,7 +11,7 @@ use perf_file::feature::{BuildId, ClockData, CpuCount, PmuMapping, SampleTime};
 use perf_file::format::Feature;
 use perf_file::writer::{Features, RecordedEvent, Writer};
 
-/// Addresses and times of the samples, in the order of time.
+/// Addresses and times of the samples, in time order.
 const SAMPLES: [(u64, u64); 3] = [(0x1100, 10), (0x1200, 20), (0x1300, 30)];
 
 fn attr() -> Attr {
@@ -63,7 +63,7 @@ fn write<W: Write>(mut writer: Writer<W>) -> W {
             writer.write_plain(&word.to_ne_bytes()).unwrap();
         }
     }
-    // As from two rings: not in the order of time.
+    // Written in reverse, as records of several rings are out of time order.
     for (ip, time) in SAMPLES.iter().rev() {
         let sample = SampleBuilder::new(&attr()).identifier(6).ip(*ip).tid(7, 8).time(*time).finish();
         for word in sample {

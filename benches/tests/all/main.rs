@@ -1,4 +1,5 @@
-//! All consumers of a workload read the same values, and ours without allocating.
+//! All consumers of a workload read the same values, and the crates of this project read them
+//! without allocating.
 
 mod allocations;
 mod decoders;
@@ -7,8 +8,8 @@ mod perf_data;
 mod samplers;
 mod steady;
 
-/// Returns the event, or prints why it cannot be opened. With `PERFKIT_REQUIRE_LIVE=1` that fails, because every
-/// machine has what the tests here need.
+/// Returns the event, or prints why it cannot be opened. With `PERFKIT_REQUIRE_LIVE=1` it fails
+/// instead, because these tests run on every machine.
 #[track_caller]
 fn open_or_skip<T, E: std::fmt::Display>(opened: Result<T, E>) -> Option<T> {
     let failed = |error: E| {

@@ -1,3 +1,5 @@
+//! All readers of a `perf.data` file read the same samples.
+
 use std::fs;
 
 use perfkit_benches::consumers::perf_data::READERS;

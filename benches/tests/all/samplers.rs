@@ -1,10 +1,12 @@
+//! All samplers read the same page faults.
+
 use perfkit_benches::consumers::All;
 use perfkit_benches::consumers::samplers::{Found, Sampler, capacity, samplers};
 use perfkit_benches::workloads::page_faults::Faults;
 
 use crate::open_or_skip;
 
-/// Opens all samplers, on the faults of this thread.
+/// Opens all samplers for the faults of this thread.
 fn open(ring: u8) -> Option<Vec<(&'static str, Box<dyn Sampler>)>> {
     open_or_skip(samplers::<All>(ring))
 }
@@ -25,7 +27,7 @@ fn all_samplers_of_one_stream_read_the_same_values() {
         });
         let found: Vec<_> = drained.collect();
         assert!(found[0].0 >= 3000);
-        // A stray fault, of the code that enables, may have met one and not the next.
+        // A stray fault in the code that enables may have hit one event and not the next.
         if found.iter().all(|found| found.0 == 3000) {
             assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
             compared += 1;
@@ -50,7 +52,7 @@ fn a_full_ring_loses_the_same_for_all() {
         let reported = found.samples + found.lost;
         let samples = found.samples as usize;
         assert!((2 * fit - 2..=2 * fit).contains(&samples), "{name}: {samples} of {fit} twice");
-        // The losses of the second lap are reported before a third.
+        // The losses of the second lap are reported before the third lap.
         assert!(reported < sampler.count() && reported >= (4 * fit) as u64 - 2, "{name}: {reported}");
     }
 }

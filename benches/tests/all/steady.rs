@@ -1,4 +1,4 @@
-//! Once everything is open, perf-ring reads counts and records without allocating.
+//! perf-ring reads counts and records without allocating, once all events are open.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{allocations, open_or_skip};
 
 const ME: Target<'_> = Target::calling_thread();
 
-/// Returns the result of `work`, and how often it allocates.
+/// Returns the result of `work`, and the number of its allocations.
 fn allocations_of<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = allocations::count();
     let result = work();
@@ -124,6 +124,6 @@ fn both_crates_count_the_same() {
         ours.disable().unwrap();
         [Count::read(&ours).unwrap().value, theirs.read().unwrap()]
     });
-    // A stray fault, of the code that enables, may have met one and not the other.
+    // A stray fault in the code that enables may have hit one event and not the other.
     assert!(laps.any(|counts| counts == [1000; 2]));
 }

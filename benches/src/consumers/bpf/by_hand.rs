@@ -1,5 +1,5 @@
-//! A loop by hand over the mapped bytes, which trusts the kernel and checks nothing. Its time is that of the memory
-//! and of [`Sum::add`].
+//! A hand-written loop over the mapped bytes, which trusts the kernel and checks nothing. It
+//! measures the cost of the memory accesses and of [`Sum::add`].
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr;
@@ -21,7 +21,8 @@ fn map(fd: impl AsFd, len: usize, prot: ProtFlags, offset: usize) -> rustix::io:
 
 /// Returns the position at `offset` in a mapping.
 fn position(base: *mut u8, offset: usize) -> &'static AtomicU64 {
-    // SAFETY: within the first page of a mapping that is never unmapped; both sides access it as one word.
+    // SAFETY: the offset is within the first page of a mapping that is never unmapped, and both
+    // sides access it as one word.
     unsafe { AtomicU64::from_ptr(base.add(offset).cast()) }
 }
 
@@ -41,10 +42,11 @@ pub fn array(pages: usize) -> Opened {
         let (head, tail) = (position(base, 1024), position(base, 1032));
         let (end, mut at) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
         while at != end {
-            // SAFETY: the data area follows the first page, and the offset in it is less than its length.
+            // SAFETY: the data area follows the first page, and the offset in it is less than its
+            // length.
             let header: u64 = unsafe { base.add(PAGE + (at as usize & mask)).cast::<u64>().read() };
             if header as u32 == 9 {
-                // SAFETY: as above. Four bytes at a multiple of 4 do not wrap.
+                // SAFETY: as for the header. Four bytes at a multiple of 4 do not wrap.
                 sum.add(unsafe { &*base.add(PAGE + ((at as usize + 12) & mask)).cast::<[u8; 4]>() });
             }
             at += header >> 48;
@@ -63,11 +65,13 @@ pub fn ring(pages: usize) -> Opened {
         let (head, tail) = (position(producer, 0), position(consumer, 0));
         let (end, mut at) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
         while at != end {
-            // SAFETY: the data follow the first page, and the offset in them is less than their length.
+            // SAFETY: the data area follows the first page, and the offset in it is less than its
+            // length.
             let record = unsafe { producer.add(PAGE + (at as usize & mask)) };
-            // SAFETY: the kernel's header, whose first half is the length. Nothing is busy or discarded.
+            // SAFETY: the first half of the kernel's header is the length. No record is busy or
+            // discarded.
             let len = unsafe { record.cast::<u32>().read() };
-            // SAFETY: each record has at least 4 bytes, and the data are mapped twice.
+            // SAFETY: each record has at least 4 bytes, and the data area is mapped twice.
             sum.add(unsafe { &*record.add(8).cast::<[u8; 4]>() });
             at += (u64::from(len) + 8).next_multiple_of(8);
         }

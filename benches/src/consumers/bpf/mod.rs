@@ -1,4 +1,5 @@
-//! Readers of the output of BPF programs, beside aya and libbpf-rs: the same program, ring size and records.
+//! Readers of the output of BPF programs, compared with aya and libbpf-rs on the same program, ring
+//! size and records.
 
 use std::os::fd::OwnedFd;
 
@@ -12,11 +13,11 @@ mod readers;
 
 use crate::workloads::bpf::Kind;
 
-/// The records that a reader has read so far.
+/// Checksum of the records that a reader has read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     pub records: u64,
-    /// The sum of the first 4 bytes of all records, which are their numbers in a run of the program.
+    /// Sum of the first 4 bytes of all records, which are their numbers in a run of the program.
     pub numbers: u64,
 }
 
@@ -33,13 +34,13 @@ impl Sum {
 /// Reads all unread records.
 pub type Read = Box<dyn FnMut(&mut Sum)>;
 
-/// A map whose rings have that number of pages, and its reader.
+/// A map whose rings have the requested number of pages, and its reader.
 pub type Opened = Result<(OwnedFd, Read)>;
 pub type Open = fn(usize) -> Opened;
 
 pub const PAGE: usize = 4096;
 
-/// The readers, each with its own map.
+/// The readers, each with a separate map.
 pub const READERS: [(&str, Kind, Open); 10] = [
     ("perf-bpf", Kind::Array, readers::ours_array),
     ("perf-bpf-as-aya", Kind::Array, readers::ours_by_ayas_interface),

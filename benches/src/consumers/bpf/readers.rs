@@ -1,4 +1,4 @@
-//! The readers, each with its own map.
+//! The readers of perf-bpf, aya and libbpf-rs, each with a separate map.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -66,7 +66,8 @@ pub fn aya_array(pages: usize) -> Opened {
     Ok((map, Box::new(read)))
 }
 
-/// Returns the sum of the callbacks of libbpf, which borrow nothing of the reader, and a function that adds to it.
+/// Returns the checksum of libbpf's callbacks, which must not borrow from the reader, and a
+/// function that adds to it.
 fn shared() -> (Rc<Cell<Sum>>, impl Fn(&[u8])) {
     let cell = Rc::new(Cell::new(Sum::default()));
     let sum = Rc::clone(&cell);

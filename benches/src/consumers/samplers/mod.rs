@@ -1,5 +1,5 @@
-//! The libraries that sample: each opens an event on the [page faults](page_faults) of the calling thread with a ring, and
-//! reads its records as its own documentation says.
+//! Libraries that sample. Each opens an event on the [page faults](page_faults) of the calling
+//! thread with a ring, and reads its records as its documentation recommends.
 
 use rustix::param::page_size;
 
@@ -13,20 +13,21 @@ mod perf_event_open;
 use ours::{Ours, Way};
 use perf_event_open::PerfEventOpen;
 
-/// The samples that a sampler read.
+/// Checksum of the samples that a sampler read.
 #[derive(Default)]
 pub struct Found {
     pub samples: u64,
     /// Lost samples, by the records of the ring.
     pub lost: u64,
-    /// The sum of the values that are equal for every event on the same faults.
+    /// Sum of the values that are equal for every event on the same faults.
     pub sum: Sum,
-    /// The sum of the times, which differ from event to event.
+    /// Sum of the times, which differ between events.
     pub times: Sum,
 }
 
 impl Found {
-    /// Adds a sample: its ip and its time, and pid, tid, addr, cpu and period if all is to be read.
+    /// Adds a sample: its ip and its time, and with [`Touch::ALL`] also pid, tid, addr, cpu and
+    /// period.
     #[inline(always)]
     pub fn sample<T: Touch>(
         &mut self,
@@ -53,17 +54,17 @@ pub trait Sampler {
     fn count(&mut self) -> u64;
 }
 
-/// Samples that fit in a ring of two to the power of `ring` pages.
+/// Returns the number of samples that fit in a ring of two to the power of `ring` pages.
 pub fn capacity(ring: u8) -> usize {
     (page_size() << ring) / page_faults::SAMPLE
 }
 
-/// Opens all samplers, with a ring of two to the power of `ring` pages. They read ip and time of each sample, or all
-/// fields.
+/// Opens all samplers, with a ring of two to the power of `ring` pages. They read ip and time of
+/// each sample, or all fields.
 ///
 /// # Errors
 ///
-/// An error of the kernel or of a library.
+/// The error of the kernel or of a library.
 pub fn samplers<T: Touch + 'static>(ring: u8) -> Result<Vec<(&'static str, Box<dyn Sampler>)>> {
     Ok(vec![
         ("batch", Box::new(Ours::<T>::open(ring, Way::Batch)?)),

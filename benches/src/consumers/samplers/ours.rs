@@ -1,3 +1,5 @@
+//! perf-ring, by each way to read a ring.
+
 use std::marker::PhantomData;
 
 use perf_decode::{RawRecord, Record, SampleLayout};
@@ -7,7 +9,7 @@ use super::{Found, Sampler};
 use crate::consumers::Touch;
 use crate::workloads::page_faults;
 
-/// A [`Ring`], whose records are decoded in place.
+/// A [`Ring`] whose records are decoded in place.
 pub struct Ours<T> {
     ring: Ring,
     layout: SampleLayout,
@@ -16,7 +18,7 @@ pub struct Ours<T> {
     touch: PhantomData<T>,
 }
 
-/// A way to read a ring.
+/// The method by which a ring is read.
 #[derive(Clone, Copy)]
 pub enum Way {
     /// [`Ring::batch`].

@@ -1,5 +1,5 @@
-//! perf-event-open 0.7.0: a [`Sampler`](perf_event_open::sample::Sampler) and its iterator of decoded
-//! records.
+//! perf-event-open 0.7.0: a [`Sampler`](perf_event_open::sample::Sampler) and its iterator of
+//! decoded records.
 
 use std::marker::PhantomData;
 

@@ -129,7 +129,8 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
     }
 }
 
-/// Leaves out the text of panics that are caught: what they leave without a name or a caller is counted in the losses.
+/// Leaves out the text of panics that are caught: the losses count the addresses that are left
+/// without a name or a caller.
 fn print_uncaught_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -33,8 +33,8 @@ const COMMANDS_OF_PERF: &[(&str, bool)] = &[
     ("timechart", true),
 ];
 
-/// Options of `perf record` and `perf stat` that users of the perf tool know and one of the commands
-/// here does not have.
+/// Options of `perf record` and `perf stat` that users of the perf tool know and one of the
+/// commands here does not have.
 const OF_PERF: &[&str] = &[
     "--affinity",
     "--aio",
@@ -140,7 +140,8 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Returns the text for an option that does not exist. The parser would advise to use it as the name of a program.
+/// Returns the text for an option that does not exist. The parser would advise to use it as the
+/// name of a program.
 fn unknown_option(error: &Error) -> Option<String> {
     let option = text_of(error, ContextKind::InvalidArg)?;
     if !option.starts_with('-') {
@@ -158,7 +159,8 @@ fn unknown_option(error: &Error) -> Option<String> {
     Some(format!("unknown option `{option}`{nearest}"))
 }
 
-/// Returns the text for a refused value that may have a password, without the value: standard error may go to a log.
+/// Returns the text for a refused value that may have a password, without the value: standard error
+/// may go to a log.
 fn secret_value(error: &Error) -> Option<String> {
     const OPTIONS: &[&str] = &["--push"];
     let option = text_of(error, ContextKind::InvalidArg)?;
@@ -173,12 +175,14 @@ fn unknown_command(error: &Error) -> Option<String> {
     Some(format!("perf's `{command}` is not supported: use `perf {command}`{reads}"))
 }
 
-/// Returns whether the command is `record` or `stat`, before which there may be an option with a value.
+/// Returns whether the command is `record` or `stat`, before which there may be an option with a
+/// value.
 fn is_measuring() -> bool {
     env::args_os().skip(1).take(3).any(|word| word == "record" || word == "stat")
 }
 
-/// Returns whether the command reads a recording that is no argument by itself, so that an argument is probably the recording.
+/// Returns whether the command reads a recording by an option, so that an unexpected argument is
+/// probably the recording.
 fn reads_input() -> bool {
     const COMMANDS: &[&str] = &["archive", "export", "flamegraph", "report", "script"];
     env::args_os().skip(1).take(3).any(|word| COMMANDS.iter().any(|&command| word == command))

@@ -1,7 +1,8 @@
 //! The end of each `--help`: notes, examples and exit codes.
 //!
-//! Each command has `#[command(after_help = help::end(NOTES, EXAMPLES, EXIT))]`, and a snapshot of its help in
-//! `tests/snapshots/help`. `PERFKIT_BLESS=1 cargo test -p perfkit --bin perfkit help` writes the snapshots anew.
+//! Each command has `#[command(after_help = help::end(NOTES, EXAMPLES, EXIT))]`, and a snapshot of
+//! its help in `tests/snapshots/help`. `PERFKIT_BLESS=1 cargo test -p perfkit --bin perfkit help`
+//! writes the snapshots anew.
 
 /// Rows of a table of two columns.
 type Rows = &'static [(&'static str, &'static str)];
@@ -23,8 +24,8 @@ pub(crate) const EXIT_OF_PROGRAM: Rows = &[
     ("other", "exit status of CMD"),
 ];
 
-/// Returns the text after the options. Each example is a command line and its purpose, both short enough for a line of
-/// 100 columns.
+/// Returns the text after the options. Each example is a command line and its purpose, both short
+/// enough for a line of 100 columns.
 pub(crate) fn end(notes: &str, examples: Rows, exit: Rows) -> String {
     let mut text = String::new();
     if !notes.is_empty() {
@@ -50,7 +51,7 @@ pub(crate) fn split(text: &str) -> (&str, Vec<(&str, &str)>) {
 fn table(text: &mut String, title: &str, rows: Rows) {
     text.push_str(title);
     text.push('\n');
-    // Without those that need no words, which are the long ones.
+    // Without the rows that need no explanation, which are the long ones.
     let explained = rows.iter().filter(|(_, right)| !right.is_empty());
     let width = explained.map(|(left, _)| left.len()).max().unwrap_or(0);
     for (left, right) in rows {
@@ -73,7 +74,7 @@ mod tests {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/help")
     }
 
-    /// Returns whether there are snapshots of these commands. They are of all features.
+    /// Returns whether these commands have snapshots, which are made with all features.
     fn has_snapshots() -> bool {
         let reason = match folder().exists() {
             _ if !cfg!(feature = "flamegraph") => "the program lacks a command",

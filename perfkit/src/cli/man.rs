@@ -53,8 +53,8 @@ fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// Returns the page of a command. The sections of the generator are used as far as they keep the lines of examples and of a
-/// usage that the command gives itself.
+/// Returns the page of a command. The generator's sections are used except where they would join
+/// the lines of examples or of a custom usage.
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     let man =
         Man::new(command.clone()).source(format!("perfkit {}", env!("CARGO_PKG_VERSION"))).manual("perfkit");

@@ -8,7 +8,7 @@ pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
     let wanted = wanted.to_ascii_lowercase();
     let rated = names.into_iter().map(|name| {
         let lower = name.to_ascii_lowercase();
-        // The second rates a name higher whose beginning is the same, as one that was not finished.
+        // The second measure favors a common prefix, as of an unfinished name.
         (
             strsim::normalized_damerau_levenshtein(&wanted, &lower)
                 .max(strsim::jaro_winkler(&wanted, &lower) - 0.1),

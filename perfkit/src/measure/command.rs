@@ -1,5 +1,5 @@
-//! The command that `record`, `stat` and `trace` run: the failure to start it, and its exit status, become the exit
-//! code of this program, by the rules of a shell.
+//! The command that `record`, `stat` and `trace` run: the failure to start it, and its exit status,
+//! become the exit code of this program, by the rules of a shell.
 
 use std::ffi::OsString;
 use std::io;
@@ -56,7 +56,8 @@ pub(crate) fn raise_descriptor_limit() {
     }
 }
 
-/// Starts a command, which inherits the limit that this program was started with: a measured program runs as without this one.
+/// Starts a command, which inherits the limit that this program was started with: a measured
+/// program runs as it does without perfkit.
 fn with_initial_limit<R>(start: impl FnOnce() -> R) -> R {
     let Some(initial) = INITIAL_LIMIT.get() else { return start() };
     let raised = DescriptorLimit::read();
@@ -67,7 +68,8 @@ fn with_initial_limit<R>(start: impl FnOnce() -> R) -> R {
     started
 }
 
-/// Starts the events of a set, and the command. If the set is for the command, its events start at the `exec`.
+/// Starts the events of a set, and the command. If the set is for the command, its events start at
+/// the `exec`.
 pub(crate) fn start(
     command: &mut Command,
     set: &mut EventSet,
@@ -80,7 +82,7 @@ pub(crate) fn start(
     spawn(command)
 }
 
-/// Starts the command by itself.
+/// Starts the command without events.
 pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetError> {
     with_initial_limit(|| command.spawn()).map(RunningCommand).map_err(|error| EventSetError::Command {
         program: command.get_program().to_string_lossy().into_owned(),
@@ -88,15 +90,16 @@ pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetErr
     })
 }
 
-/// Returns the exit code for a command that could not be started: 127 if there is no such program, 126 if
-/// it cannot be executed.
+/// Returns the exit code for a command that could not be started: 127 if the program was not found,
+/// 126 if it cannot be executed.
 fn start_exit_code(error: &io::Error) -> ExitCode {
     ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }
 
-/// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the evidence
-/// and the remedy. Returns the exit code. `target` has the tasks and CPUs as the user named them, which says more than
-/// the thread or CPU of the failed event. It is `None` for a command.
+/// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the
+/// evidence and the remedy. Returns the exit code. `target` has the tasks and CPUs as the user
+/// named them, which is more helpful than the thread or CPU of the failed event; it is `None` for a
+/// command.
 pub(crate) fn report_failure(error: &EventSetError, target: Option<&str>) -> ExitCode {
     if let EventSetError::Command { program, error } = error {
         note(format_args!("{}: {error}", shown(program)));
@@ -118,7 +121,8 @@ pub(crate) fn report_failure(error: &EventSetError, target: Option<&str>) -> Exi
     ExitCode::FAILURE
 }
 
-/// Returns the exit code for the status of a command: 128 and the signal's number if a signal killed it.
+/// Returns the exit code for the status of a command: 128 and the signal's number if a signal
+/// killed it.
 pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     ExitCode::from(exit_number(status))
 }
@@ -137,8 +141,8 @@ impl RunningCommand {
     pub(crate) fn on_exit(&self, f: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let pid = self.pid()?;
         let wait = move || {
-            // It stays a zombie, so that its id is not used again before `wait`. On an error there is
-            // no such child, because it was waited for.
+            // It stays a zombie, so that its id is not used again before `wait`. On an error there
+            // is no such child, because it was waited for.
             let exited = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while matches!(waitid(WaitId::Pid(pid), exited), Err(rustix::io::Errno::INTR)) {}
             f();

@@ -46,7 +46,7 @@ impl NamedGroup {
 }
 
 impl EventOptions {
-    /// Parses the events, by default those of `default`.
+    /// Parses the events, or `default` if the user named none.
     pub(crate) fn parse(&self, default: &str, system: &System) -> io::Result<Vec<NamedGroup>> {
         let default = [EventText { events: default.to_owned(), filter: None, is_after_cgroup: false }];
         let mut groups = Vec::new();

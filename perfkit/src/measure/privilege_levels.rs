@@ -20,7 +20,7 @@ const LEVELS: AttrFlags =
     AttrFlags::EXCLUDE_USER.union(AttrFlags::EXCLUDE_KERNEL).union(AttrFlags::EXCLUDE_HV);
 
 impl LevelOptions {
-    /// Returns an event with these levels in place of those that its name has, as in the perf tool.
+    /// Returns an event with these levels instead of the levels in its name, as in the perf tool.
     pub(crate) fn apply(self, spec: EventSpec) -> EventSpec {
         let excluded = match (self.all_user, self.all_kernel) {
             (true, _) => AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV,

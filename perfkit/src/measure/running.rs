@@ -1,4 +1,4 @@
-//! The names and processes of what is observed while it runs.
+//! Names and processes of live measurements.
 
 use std::io;
 

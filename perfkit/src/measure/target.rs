@@ -56,7 +56,8 @@ impl TargetOptions {
         }
     }
 
-    /// Returns the tasks and CPUs, which are whole CPUs in place of a cgroup, or `None` if the user names none.
+    /// Returns the tasks and CPUs, with whole CPUs instead of a cgroup, or `None` if the user names
+    /// none.
     pub(crate) fn without_cgroups(&self) -> Option<EventSetTarget> {
         let target = match (&self.pid[..], &self.tid[..]) {
             ([], []) if self.is_on_cpus() => EventSetTarget::all_cpus(),
@@ -79,12 +80,12 @@ impl TargetOptions {
         self.all_cpus = true;
     }
 
-    /// Returns whether the events are those of CPUs, not of tasks.
+    /// Returns whether the events observe CPUs, not tasks.
     pub(crate) fn is_on_cpus(&self) -> bool {
         self.all_cpus || self.cpus.is_some() || !self.cgroup.is_empty()
     }
 
-    /// Returns whether the events are those of all CPUs, for all tasks.
+    /// Returns whether the events observe all tasks on all CPUs.
     pub(crate) fn is_on_all_cpus(&self) -> bool {
         self.all_cpus && self.cpus.is_none() && self.cgroup.is_empty()
     }

@@ -1,4 +1,5 @@
-//! Threads that wait all the time while they are observed: they make no record, and are the answer if a program hangs.
+//! Threads that wait during the whole measurement. They write no record, and show where a program
+//! hangs.
 
 use perf_session::{System, ThreadState, WaitPlace};
 use perf_tracepoint::SyscallTable;
@@ -16,14 +17,14 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Reads the states of threads. Those that have exited are left out.
+    /// Reads the states of threads, without exited threads.
     pub(crate) fn begin(system: &System, tids: &[u32]) -> Self {
         let before = tids.iter().filter_map(|&tid| ThreadState::read(system, tid).ok()).collect();
         Self { system: system.clone(), before }
     }
 
-    /// Returns which threads have waited since, and where, as text; `None` if each has run. `done` is what happened to the others:
-    /// "recorded" or "traced".
+    /// Returns as text which threads have waited since, and where; `None` if each has run. `done`
+    /// is the verb for the other threads: "recorded" or "traced".
     pub(crate) fn describe(&self, done: &str) -> Option<String> {
         let has_waited = |before: &&ThreadState| {
             ThreadState::read(&self.system, before.tid).is_ok_and(|now| now.has_waited_since(before))

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 /// When output has colors. The values have no documentation, because the parser would print it in the help of every command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    // On a terminal, as far as the environment permits it.
+    // On a terminal, unless the environment forbids it.
     #[default]
     Auto,
     // Also in files and pipes.
@@ -24,7 +24,7 @@ static CHOSEN: OnceLock<When> = OnceLock::new();
 
 /// Sets when output has colors, once, before any is printed.
 pub(crate) fn set(when: When) {
-    // A second call, which there is not, would change nothing.
+    // Called once; a second call would change nothing.
     let _ = CHOSEN.set(when);
 }
 
@@ -35,7 +35,8 @@ pub(crate) fn colored(stream: &impl IsTerminal) -> bool {
     decide(when, stream.is_terminal(), no_color.as_deref(), term.as_deref())
 }
 
-/// Returns whether there are colors. An empty `NO_COLOR` counts as not set (<https://no-color.org>).
+/// Returns whether there are colors. An empty `NO_COLOR` counts as not set
+/// (<https://no-color.org>).
 fn decide(when: When, is_terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
     match when {
         When::Always => true,
@@ -47,7 +48,8 @@ fn decide(when: When, is_terminal: bool, no_color: Option<&OsStr>, term: Option<
     }
 }
 
-/// A color of the terminal, which has a different brightness, too, so that it is no color alone that has a meaning.
+/// A color of the terminal. The colors differ in brightness too, so that the meaning never depends
+/// on the hue alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Color {
     Green,
@@ -63,7 +65,8 @@ pub(crate) struct Painted<T> {
 }
 
 impl Color {
-    /// Returns the text in this color if `is_colored`. Widths of the format apply to the text alone.
+    /// Returns the text in this color if `is_colored`. Widths of the format apply to the text
+    /// alone.
     pub(crate) fn paint<T: fmt::Display>(self, text: T, is_colored: bool) -> Painted<T> {
         Painted { text, color: is_colored.then_some(self) }
     }

@@ -12,11 +12,12 @@ use crate::out::interrupt::wait_until_writable;
 use crate::out::message::of_file;
 use crate::out::output_path::OutputPath;
 
-/// Bytes that a pipe takes without blocking when it is writable. An empty one takes its capacity.
+/// Bytes that a pipe takes without blocking when it is writable. An empty pipe takes its capacity.
 const PIPE_BUF: usize = 4096;
 
-/// Opens the output, which is named in its errors. Without a path it is standard output, or standard error if a command
-/// has standard output. With `appends`, the text follows what a file has.
+/// Opens the output, which is named in its errors. Without a path it is standard output, or
+/// standard error if a command has standard output. With `appends`, the text follows what a file
+/// has.
 pub(crate) fn open(path: Option<&Path>, has_command: bool, appends: bool) -> io::Result<Box<dyn Write>> {
     Ok(match path {
         Some(path) if path.as_os_str() != "-" => {
@@ -27,7 +28,8 @@ pub(crate) fn open(path: Option<&Path>, has_command: bool, appends: bool) -> io:
     })
 }
 
-/// A file that keeps what it has until the first text, so that a command which cannot be started changes nothing.
+/// A file that keeps what it has until the first text, so that a command which cannot be started
+/// changes nothing.
 #[derive(Debug)]
 struct OutputFile {
     stream: Stream,
@@ -77,7 +79,7 @@ impl Write for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(new) = self.new.take().filter(|_| !self.has_begun) {
-            // The reason why nothing was counted is what the user must know.
+            // The caller reports why nothing was counted, which matters more than this error.
             let _ = new.remove();
         }
     }
@@ -88,7 +90,7 @@ impl Drop for OutputFile {
 pub(crate) struct Stream {
     file: File,
     is_regular: bool,
-    /// Of a pipe, in bytes.
+    /// Capacity in bytes; `None` if the stream is not a pipe.
     capacity: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Signals that end a measurement or change it, and the time that a command has after one of them.
+//! Signals that end or change a measurement, and the time that a command has after a signal.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,7 +15,8 @@ use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
+/// The first interrupt. Before [`on_interrupt`], the default action of the signals ends the
+/// program.
 static INTERRUPTED: OnceLock<Interrupt> = OnceLock::new();
 
 struct Interrupt {
@@ -31,23 +32,25 @@ impl Interrupt {
     }
 }
 
-/// Time that others have after an interrupt: the reader of a stream to read more, a collector to answer.
+/// Time that other programs have after an interrupt: a reader of a stream to read more, a collector
+/// to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time for symbols to be read after an interrupt. The rest of [`PATIENCE`] is for what is made of the names.
+/// Time to read symbols after an interrupt. The rest of [`PATIENCE`] is left to print the names.
 const PATIENCE_FOR_NAMES: Duration = Duration::from_secs(1);
 
 /// Time between two looks for an interrupt, for waits that have no descriptor.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for any.
+/// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for
+/// any.
 static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// Returns the signals that end a program: Ctrl-C, the request to end, and the hang-up of the terminal, unless the program
-/// was started to ignore that, as `nohup` does.
+/// Returns the signals that end a program: Ctrl-C, the request to end, and the hang-up of the
+/// terminal, unless the program was started to ignore that, as `nohup` does.
 ///
-/// Ctrl-C is not asked for, because a shell that is not interactive ignores it in all programs that it starts in the
-/// background, and scripts send it to them.
+/// Ctrl-C is handled even if it was ignored at the start, because a shell that is not interactive
+/// ignores it in all programs that it starts in the background, and scripts send it to them.
 pub(crate) fn interrupts() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     if !is_ignored(SIGHUP) {
@@ -70,11 +73,12 @@ fn subscribers() -> MutexGuard<'static, Vec<Subscriber>> {
     SUBSCRIBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls `f` in another thread for each [interrupt](interrupts) from now on, in place of its default action, and at once if there
-/// was one since an earlier call. A command that was started from the same terminal receives Ctrl-C and the hang-up, too.
+/// Calls `f` in another thread for each [interrupt](interrupts) from now on, instead of the default
+/// action, and at once if an interrupt occurred since an earlier call. A command that was started
+/// from the same terminal receives Ctrl-C and the hang-up, too.
 ///
-/// Only the first hang-up counts: a terminal that is closed sends one by the kernel and one by the shell, while a second
-/// Ctrl-C is the user's.
+/// Only the first hang-up counts: when a terminal closes, both the kernel and the shell send a
+/// hang-up, while a second Ctrl-C is a request of the user.
 pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     let (waker, mut is_new) = (Waker::new()?, false);
     let interrupt = INTERRUPTED.get_or_init(|| {
@@ -83,7 +87,8 @@ pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<(
     });
     if is_new {
         on_signals(&interrupts(), move |signal| {
-            // Before the look at the first one, so that no subscriber misses it or gets it twice.
+            // Locked before the first interrupt is checked, so that no subscriber misses it or gets
+            // it twice.
             let mut subscribers = subscribers();
             let is_first = interrupt.first.set(Instant::now()).is_ok();
             wake(&interrupt.waker);
@@ -100,8 +105,8 @@ pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<(
     Ok(())
 }
 
-/// Calls `first` in another thread at the first interrupt, and ends the program at the second, after a call of `second`: for a
-/// command that does not end.
+/// Calls `first` in another thread at the first interrupt. The second interrupt calls `second` and
+/// ends the program, in case the command does not end.
 pub(crate) fn end_on_interrupt(
     first: impl Fn() + Send + 'static,
     second: impl Fn() + Send + 'static,
@@ -116,7 +121,8 @@ pub(crate) fn end_on_interrupt(
     })
 }
 
-/// Calls `f` in another thread for each signal of this number from now on, in place of its default action.
+/// Calls `f` in another thread for each signal of this number from now on, instead of the default
+/// action.
 pub(crate) fn on_signal(signal: i32, mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     on_signals(&[signal], move |_| f())
 }
@@ -135,18 +141,20 @@ pub(crate) fn has_occurred() -> bool {
     INTERRUPTED.get().is_some_and(|interrupt| interrupt.first.get().is_some())
 }
 
-/// Returns the descriptor that is readable from the first interrupt on; `None` before [`on_interrupt`].
+/// Returns the descriptor that is readable from the first interrupt on; `None` before
+/// [`on_interrupt`].
 pub(crate) fn descriptor() -> Option<&'static impl AsFd> {
     INTERRUPTED.get().map(|interrupt| &interrupt.waker)
 }
 
-/// Waits by `wait`, which is given a time and returns whether what it waits for was there until then: before an interrupt
-/// without a limit, and for [`PATIENCE`] after it. Returns whether it was there.
+/// Waits by calling `wait`, which takes a deadline and returns whether its condition was met by
+/// then. The wait has no limit before an interrupt, and lasts [`PATIENCE`] after it. Returns
+/// whether the condition was met.
 pub(crate) fn wait_patiently(wait: impl FnMut(Instant) -> bool) -> bool {
     wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE), wait)
 }
 
-/// As [`wait_patiently`], for names, which leaves some of the time for what is made of them.
+/// Waits like [`wait_patiently`], but stops earlier, so that time is left to print the names.
 pub(crate) fn wait_for_names(wait: impl FnMut(Instant) -> bool) -> bool {
     wait_until_end(|| INTERRUPTED.get()?.end(PATIENCE_FOR_NAMES), wait)
 }
@@ -169,7 +177,8 @@ pub(crate) fn wake(waker: &Waker) {
     let _ = waker.wake();
 }
 
-/// Waits until a stream is writable: before an interrupt without a limit, after it for [`PATIENCE`]. Returns whether it is.
+/// Waits until a stream is writable: without a limit before an interrupt, and for [`PATIENCE`]
+/// after it. Returns whether it is writable.
 pub(crate) fn wait_until_writable(stream: &impl AsFd) -> io::Result<bool> {
     let Some(Interrupt { waker, .. }) = INTERRUPTED.get() else { return Ok(true) };
     let patience = if HAS_GIVEN_UP.load(Ordering::Relaxed) { Duration::ZERO } else { PATIENCE };
@@ -213,7 +222,7 @@ mod tests {
             |until| {
                 waits += 1;
                 if waits == 3 {
-                    // Longer ago than anything has time.
+                    // Longer ago than any patience.
                     let first = Instant::now().checked_sub(2 * PATIENCE).unwrap();
                     interrupt.first.set(first).unwrap();
                 }

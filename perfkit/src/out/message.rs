@@ -13,7 +13,7 @@ pub(crate) fn note(text: impl fmt::Display) {
     print(format_args!("perfkit: {text}"));
 }
 
-/// Prints a text to standard error as it is, but for what [`plain`] changes.
+/// Prints a text to standard error after [`plain`] has escaped it.
 pub(crate) fn print(text: impl fmt::Display) {
     let text = plain(&text.to_string()) + "\n";
     if wait_until_writable(&io::stderr()).unwrap_or(true) {
@@ -22,8 +22,9 @@ pub(crate) fn print(text: impl fmt::Display) {
     }
 }
 
-/// Returns a text as it may be printed to a terminal: control characters are escaped, except newlines and tabs, and
-/// the number of an errno, which the standard library adds to its description, is left out.
+/// Returns a text as it may be printed to a terminal: control characters are escaped, except
+/// newlines and tabs, and the number of an errno, which the standard library adds to its
+/// description, is left out.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in without_numbers(text).chars() {
@@ -65,8 +66,8 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns a value as one line of JSON, in which the characters are escaped that [`plain`] escapes. JSON itself permits
-/// DEL, the controls above ASCII and marks of direction in a string.
+/// Returns a value as one line of JSON, in which the characters are escaped that [`plain`] escapes.
+/// JSON itself permits DEL, control characters above ASCII and direction marks in a string.
 pub(crate) fn json(value: &serde_json::Value) -> String {
     let text = value.to_string();
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {

@@ -1,4 +1,4 @@
-//! Messages, outputs and the signals that end a wait for who reads them.
+//! Messages, outputs and signals, which also end a wait for a reader of an output.
 
 pub(crate) mod color;
 pub(crate) mod destination;

@@ -1,10 +1,11 @@
 //! The place of an output, found without links and files that other users may have put there.
 //!
-//! In a folder in which others may make files, such as `/tmp`, a link or a file of another user may have the name of an output
-//! before the output is there. A link leads to a file that only this user can write, and a file gives its owner what is
-//! written to it. The kernel refuses to follow or open these if `fs.protected_symlinks`, `fs.protected_regular` and
-//! `fs.protected_fifos` are set, but in folders with the sticky bit alone. Here each part of a path is looked up by itself, in
-//! the folder that was found before it, so that nobody can exchange a part in between.
+//! In a folder in which others may create files, such as `/tmp`, a link or a file of another user
+//! may have the name of an output before the output is there. A link leads to a file that only this
+//! user can write, and a file gives its owner what is written to it. The kernel refuses to follow
+//! or open these if `fs.protected_symlinks`, `fs.protected_regular` and `fs.protected_fifos` are
+//! set, but only in folders with the sticky bit. Here each part of a path is looked up separately,
+//! in the folder found for the part before it, so that nobody can exchange a part in between.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -27,22 +28,25 @@ use crate::out::message::shown;
 /// Links in a path, at most: as many as the kernel follows.
 const MAX_LINKS: usize = 40;
 
-/// A folder, and a name in it, which is no link, or one of the kernel's own in `/proc`.
+/// A folder, and a name in it. The name is not a link, except for the kernel's own links in
+/// `/proc`.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputPath {
     folder: Arc<OwnedFd>,
     name: OsString,
-    /// With the names of links replaced.
+    /// The path after all links were followed.
     path: PathBuf,
     is_of_proc: bool,
 }
 
 impl OutputPath {
-    /// Finds the folder of a path, and the name in it. Links are followed, also to a file that is not there.
+    /// Finds the folder of a path, and the name in it. Links are followed, also to a file that is
+    /// not there.
     ///
     /// # Errors
     ///
-    /// A folder is not there or cannot be entered, or a link is of another user in a folder in which others may make links.
+    /// A folder does not exist or cannot be entered, or a link belongs to another user and others
+    /// may create links in its folder.
     pub(crate) fn find(path: &Path) -> io::Result<Self> {
         let mut folder = open_folder(CWD, Path::new("."))?;
         let mut rest: VecDeque<OsString> = path.components().map(part).collect();
@@ -79,16 +83,16 @@ impl OutputPath {
                 path.push(name);
             }
         }
-        // An empty path.
+        // The path is empty.
         Err(Errno::NOENT.into())
     }
 
-    /// Returns the path, in which there are no names of links that were followed.
+    /// Returns the path after all links were followed.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the same with something after the name.
+    /// Returns the same path with a suffix after the name.
     pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
         let mut name = self.name.clone();
         name.push(suffix);
@@ -101,8 +105,8 @@ impl OutputPath {
         Self { path: self.path.with_file_name(&name), name, ..self.clone() }
     }
 
-    /// Returns whether it is a link of `/proc`, as `/dev/stdout` is: what it leads to has no name that could be given to another
-    /// file.
+    /// Returns whether it is a link of `/proc`, as `/dev/stdout` is. The target of such a link has
+    /// no name, so another file cannot replace it.
     pub(crate) fn is_of_proc(&self) -> bool {
         self.is_of_proc
     }
@@ -115,7 +119,7 @@ impl OutputPath {
         Ok(stat_name(&self.folder, &self.name)?)
     }
 
-    /// Returns whether it is a file that can be replaced by another one.
+    /// Returns whether it is a file that another file can replace.
     pub(crate) fn is_replaceable(&self) -> io::Result<bool> {
         Ok(!self.is_of_proc && self.stat()?.is_some_and(|stat| kind(&stat) == FileType::RegularFile))
     }
@@ -124,7 +128,7 @@ impl OutputPath {
     ///
     /// # Errors
     ///
-    /// There is one.
+    /// `EEXIST` if the name exists, or another errno of `openat`.
     pub(crate) fn create(&self, mode: u32) -> io::Result<File> {
         self.open_with(OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW, mode)
     }
@@ -133,7 +137,7 @@ impl OutputPath {
     ///
     /// # Errors
     ///
-    /// It is of another user, in a folder in which others may make files.
+    /// The file belongs to another user, and others may create files in the folder.
     pub(crate) fn open(&self, mode: u32, appends: bool) -> io::Result<File> {
         let append = if appends { OFlags::APPEND } else { OFlags::empty() };
         if self.is_of_proc {
@@ -144,7 +148,7 @@ impl OutputPath {
         };
         self.check(&stat)?;
         let file = self.open_with(append | OFlags::NOFOLLOW, 0)?;
-        // Somebody may have exchanged it.
+        // Another user may have exchanged the file since the check.
         self.check(&fstat(&file)?)?;
         Ok(file)
     }
@@ -158,7 +162,7 @@ impl OutputPath {
         if is_trusted(&self.folder, stat)? { Ok(()) } else { Err(foreign(&self.name, "file", stat)) }
     }
 
-    /// Gives the file another name in the same folder, in place of a file that has that name.
+    /// Renames the file in its folder, and replaces a file that has the new name.
     pub(crate) fn rename(&self, to: &Self) -> io::Result<()> {
         Ok(renameat(&self.folder, &self.name, &to.folder, &to.name)?)
     }
@@ -168,7 +172,7 @@ impl OutputPath {
     }
 }
 
-/// Creates a folder and those that it is in, as far as they are not there.
+/// Creates a folder and its parent folders, unless they exist.
 pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     let place = match OutputPath::find(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match path.parent() {
@@ -212,13 +216,14 @@ fn open_folder_itself(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> 
     openat(folder, name, flags, Mode::empty())
 }
 
-/// Returns whether the links of a folder are those of the kernel, such as `/proc/self/fd/1`, which have no target to read.
+/// Returns whether the folder is in `/proc`, whose links, such as `/proc/self/fd/1`, have no target
+/// to read.
 fn is_proc(folder: &OwnedFd) -> bool {
     fstatfs(folder).is_ok_and(|system| system.f_type == PROC_SUPER_MAGIC)
 }
 
-/// Returns whether a link or a file of a folder is of this user, of root or of the owner of the folder, or nobody else can have
-/// made it.
+/// Returns whether a link or file of a folder belongs to this user, root or the owner of the
+/// folder, or nobody else can have created it.
 fn is_trusted(folder: &OwnedFd, stat: &Stat) -> io::Result<bool> {
     let folder = fstat(folder)?;
     let is_shared = folder.st_mode & 0o022 != 0;

@@ -4,12 +4,13 @@ use std::io;
 
 use rustix::fs::{OFlags, fcntl_getfl, fstat, makedev};
 
-/// Fails if standard output was closed when the program started, so that what a file or pipe is to have, such as a recording,
-/// would be lost without a word.
+/// Fails if standard output was closed when the program started, because output for a file or pipe,
+/// such as a recording, would then be lost silently.
 ///
-/// The standard library opens `/dev/null` for reading and writing in its place, while a shell that redirects to
-/// `/dev/null` opens it for writing. Programs that start others may open it for both, as Python's `DEVNULL` and
-/// `daemon(3)` do. So commands that print a text do not ask for this: who wants their exit code alone needs no output.
+/// The standard library then opens `/dev/null` for reading and writing, while a shell that
+/// redirects to `/dev/null` opens it for writing. Programs that start others may open it for both,
+/// as Python's `DEVNULL` and `daemon(3)` do. So commands that print a text do not call this,
+/// because a caller who wants only their exit code needs no output.
 pub(crate) fn expect_open() -> io::Result<()> {
     let out = io::stdout();
     let is_null = fstat(&out).is_ok_and(|stat| stat.st_rdev == makedev(1, 3));

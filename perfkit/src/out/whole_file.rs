@@ -18,21 +18,23 @@ use crate::out::standard_output;
 
 /// Writes an output: the file of this path, or standard output if the path is `-`.
 ///
-/// A file that is there keeps its content until the new one is whole: it is written to another file of the same folder, which
-/// takes its name at the end, and is removed if `write` fails. A device or a pipe is written as it is.
+/// An existing file keeps its content until the new content is complete, because the output goes to
+/// a temporary file in the same folder. The temporary file is renamed at the end, or removed if
+/// `write` fails. A device or a pipe is written directly.
 ///
 /// # Errors
 ///
-/// The error of `write` or of a system call, with the path before it, except for standard output whose reader is gone.
+/// The error of `write` or of a system call, with the path before it, except for standard output
+/// whose reader is gone.
 pub(crate) fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     write_with_mode(path, 0o666, write)
 }
 
-/// As [`write`](fn@write), and a new file is for its owner only, as a recording is.
+/// Writes an output like [`write`](fn@write). A new file has mode 0600, like a recording.
 ///
 /// # Errors
 ///
-/// As [`write`](fn@write).
+/// The error of `write` or of a system call, as [`write`](fn@write) returns it.
 pub(crate) fn write_private(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -61,7 +63,7 @@ fn write_file(
     mode: u32,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    // Through links, so that the file changes and not the link.
+    // Follow links, so that the output replaces the file and not the link.
     let target = OutputPath::find(path)?;
     match target.stat()? {
         Some(_) if !target.is_replaceable()? => {
@@ -71,7 +73,7 @@ fn write_file(
             }
             write_all(file, write).map(drop)
         }
-        // The mode of a file is that of its owner's choice.
+        // An existing file keeps the mode that its owner chose.
         known => {
             let own = known.filter(|stat| stat.st_uid == geteuid().as_raw());
             replace(&target, own.map(|stat| fs::Permissions::from_mode(stat.st_mode & 0o777)), mode, write)
@@ -97,7 +99,7 @@ fn replace(
     let written = permissions
         .map_or(Ok(()), |permissions| file.set_permissions(permissions))
         .and_then(|()| write_all(file, write))
-        // Disks that are full may say so at the end only.
+        // A full disk may be reported only here.
         .and_then(|file| file.sync_all())
         .and_then(|()| new.rename(target));
     *lock() = None;
@@ -115,7 +117,8 @@ fn lock() -> MutexGuard<'static, Option<OutputPath>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the unfinished file when an interrupt ends the process. Call it before there is one.
+/// Removes the unfinished file when an interrupt ends the process. Call it before the file is
+/// created.
 fn remove_on_signal() {
     static THREAD: Once = Once::new();
     THREAD.call_once(|| {
@@ -123,7 +126,7 @@ fn remove_on_signal() {
         let Ok(mut signals) = Signals::new(interrupts()) else { return };
         let wait = move || {
             for signal in signals.forever() {
-                // No other file begins after the last one was looked at.
+                // Locked until the process ends, so that no other file begins after this check.
                 let mut unfinished = lock();
                 if let Some(file) = unfinished.take() {
                     let _ = file.remove();
@@ -136,11 +139,12 @@ fn remove_on_signal() {
     });
 }
 
-/// Adds a file, for its owner only, to a folder in which it is not there, while the process handles signals itself.
+/// Adds a file with mode 0600 to a folder in which no file has its name, while the process handles
+/// signals itself.
 ///
 /// # Errors
 ///
-/// As [`write`](fn@write). Then there is no file.
+/// The error of a system call, with the path before it. The folder has no new file then.
 pub(crate) fn add(path: &Path, content: &[u8]) -> io::Result<()> {
     let add = || {
         let target = OutputPath::find(path)?;

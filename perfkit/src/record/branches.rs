@@ -65,7 +65,8 @@ impl BranchOptions {
     }
 }
 
-/// Parses the value of `--branch-filter`. Without a kind of branch, all are recorded, as by the perf tool.
+/// Parses the value of `--branch-filter`. Without a kind of branch, all are recorded, as by the
+/// perf tool.
 fn branches(text: &str) -> Result<BranchSampleType, String> {
     let mut branches = BranchSampleType::empty();
     for name in text.split(',') {

@@ -1,34 +1,36 @@
-//! The record of callers.
+//! How samples record their callers.
 
 use perf_session::ring::abi::StackSize;
 use perf_session::ring::abi::regs::Architecture;
 use perf_session::ring::{Attr, AttrFlags, BranchSampleType, SampleType};
 
-/// The way by which the callers of a sample are found.
+/// How the callers of a sample are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallGraph {
     /// The kernel follows the frame pointers.
     FramePointers,
-    /// A part of the user stack, for a tool that unwinds it by debug information. `asked` has the bytes that the user
-    /// asked for, of which `size` is the next multiple of 8.
+    /// A part of the user stack, for a tool that unwinds it by debug information. `asked` has the
+    /// bytes that the user asked for, of which `size` is the next multiple of 8.
     Stack { size: StackSize, asked: u32 },
     /// The call stack that the hardware keeps.
     BranchStack,
 }
 
-/// The branches of [`CallGraph::BranchStack`]: calls in user space that have not returned, without what profiles do not show.
+/// The branches of [`CallGraph::BranchStack`]: calls in user space that have not returned, without
+/// what profiles do not show.
 pub(super) const CALL_STACK: BranchSampleType = BranchSampleType::USER
     .union(BranchSampleType::CALL_STACK)
     .union(BranchSampleType::NO_FLAGS)
     .union(BranchSampleType::NO_CYCLES);
 
 impl CallGraph {
-    /// Returns an attr with the fields of each sample that have the callers, apart from the branch stack, which the kernel
-    /// refuses for events without samples.
+    /// Returns an attr with the fields of each sample that have the callers, apart from the branch
+    /// stack, which the kernel refuses for events without samples.
     pub(crate) fn apply(self, attr: Attr) -> Attr {
         let attr = attr.with_sample_type(SampleType::CALLCHAIN);
         match self {
-            // The stack has the callers in user space, so the callchain has only those in the kernel.
+            // The stack has the callers in user space, so the callchain has only the callers in the
+            // kernel.
             Self::Stack { size, .. } => attr
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
                 .with_regs_user(Architecture::NATIVE.registers())

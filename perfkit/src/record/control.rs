@@ -61,7 +61,7 @@ fn delay(text: &str) -> Result<Delay, String> {
 /// The events that are enabled and disabled, and the place of the acknowledgements.
 #[derive(Debug)]
 pub(super) struct Controlled {
-    /// Indexes of the events, without those of side-band records.
+    /// Indexes of the events, except for events with side-band records only.
     events: Vec<usize>,
     ack: Option<ControlAck>,
     /// Acknowledgements that were not sent because their pipe was full.
@@ -73,13 +73,13 @@ impl Controlled {
         Self { events, ack: None, unsent: 0 }
     }
 
-    /// Begins to receive commands.
+    /// Starts to receive commands.
     pub(super) fn listen(&mut self, channel: Control, requests: Requests) -> io::Result<()> {
         self.ack = Some(channel.ack);
         requests.send_commands(channel.reader)
     }
 
-    /// Enables the events that record side-band records.
+    /// Enables the events that write only side-band records.
     pub(super) fn enable_others(&self, set: &EventSet) -> Result<(), EventSetError> {
         set.enable_events(|index| !self.events.contains(&index))
     }
@@ -89,7 +89,7 @@ impl Controlled {
         set.enable_events(|index| self.events.contains(&index))
     }
 
-    /// Follows a command that concerns events.
+    /// Applies a command that concerns events.
     pub(super) fn apply(&self, set: &EventSet, command: &ControlCommand) -> Result<(), EventSetError> {
         let names = set.names();
         let is_chosen = |index: usize, name: &Option<String>| {
@@ -125,7 +125,7 @@ impl Controlled {
         }
     }
 
-    /// Prints what was not sent.
+    /// Prints the number of unsent acknowledgements.
     pub(super) fn print_unsent(&self) {
         if self.unsent > 0 {
             let unsent = count(self.unsent, "acknowledgement");

@@ -1,4 +1,4 @@
-//! A recording in the form of `perf.data`: one file, or one after the other.
+//! A recording as `perf.data`: one file, or a series of files.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -18,18 +18,18 @@ use crate::out::destination::Stream;
 use crate::out::message::{count, note, of_file, shown, size};
 use crate::out::output_path::OutputPath;
 
-/// The file that is written, and those that were.
+/// The file that is being written, and the totals of the completed files.
 #[derive(Debug)]
 pub(super) struct Files {
     options: Options,
     current: Option<Recording<Stream>>,
     /// The place of the current file, and another handle of it, for its size.
     place: Option<(Place, File)>,
-    /// The sums over the files that were ended.
+    /// The sums over the completed files.
     ended: Sums,
-    /// Number of complete files that were renamed.
+    /// Number of completed files that were renamed.
     switched: u64,
-    /// Those of them that are kept.
+    /// The renamed files that are kept, oldest first.
     kept: VecDeque<OutputPath>,
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Files {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     samples: u64,
-    /// Records of switches.
+    /// Context switch records.
     switches: u64,
-    /// Bytes that are no records.
+    /// Bytes that do not form a record.
     malformed: u64,
 }
 
@@ -63,7 +63,7 @@ impl Files {
         }
     }
 
-    /// Begins a file, with what is there before its records. Returns what could not be read.
+    /// Begins a file with synthesized records of what runs already. Returns what could not be read.
     pub(super) fn begin(&mut self, recorder: &mut Recorder) -> Result<&[Missing], Failure> {
         let output = Output::create(self.options.output())?;
         if self.options.switch.has_parts() && output.is_pipe() {
@@ -95,7 +95,7 @@ impl Files {
     pub(super) fn complete(&mut self, recorder: &mut Recorder, is_part: bool) -> Result<(), Failure> {
         let Some(current) = self.current.take() else { return Ok(()) };
         let mut ended = self.ended;
-        // Of a file that is not completed, what it has until now.
+        // If the file cannot be completed, count what it has until now.
         self.ended.add(current.inventory());
         let inventory = recorder.finish(current)?.inventory;
         ended.add(&inventory);
@@ -106,7 +106,8 @@ impl Files {
         Ok(())
     }
 
-    /// Gives the file, which is complete, the name of its end, and removes the oldest one if there are too many.
+    /// Renames the completed file after the time of its end, and removes the oldest file if there
+    /// are too many.
     fn name(&mut self, samples: u64) -> Result<(), Failure> {
         let Some(path) = self.place.as_ref().and_then(|(place, _)| place.path()) else { return Ok(()) };
         let name = free_name(path)?;
@@ -119,7 +120,7 @@ impl Files {
         while self.options.switch.max_files().is_some_and(|most| self.kept.len() > most)
             && let Some(oldest) = self.kept.pop_front()
         {
-            // Somebody else may have taken it.
+            // Another program may have moved it.
             let _ = oldest.remove();
         }
         Ok(())
@@ -179,7 +180,7 @@ impl Sink for Files {
     fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         self.drain(recorder)?;
         self.complete(recorder, true)?;
-        // What it lacks was printed for the first file.
+        // Records that could not be synthesized were reported for the first file.
         self.begin(recorder).map(drop)
     }
 
@@ -189,7 +190,8 @@ impl Sink for Files {
     }
 }
 
-/// Returns the number of switches, of which each is a record for the thread that leaves or one for the thread that follows.
+/// Returns the number of context switches. Each has one record, for the outgoing or for the
+/// incoming thread.
 fn switches(inventory: &Inventory) -> u64 {
     let kinds = [RecordType::SWITCH, RecordType::SWITCH_CPU_WIDE];
     kinds.iter().filter_map(|kind| inventory.kinds.get(kind)).sum()

@@ -1,4 +1,4 @@
-//! Recordings of the last moments: rings that are overwritten, and written on demand.
+//! Recordings of the last moments: rings are overwritten, and written to a file on demand.
 
 use perf_record::Recorder;
 
@@ -6,7 +6,7 @@ use super::Failure;
 use super::file::Files;
 use super::sink::Sink;
 
-/// Writes what the rings hold, each record once: into a file for each snapshot.
+/// Writes the content of the rings into a file for each snapshot, each record once.
 #[derive(Debug)]
 pub(super) struct FlightRecorder(Files);
 

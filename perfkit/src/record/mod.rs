@@ -121,7 +121,7 @@ impl Out {
     fn begin(&mut self, recorder: &mut Recorder, notes: &mut Vec<String>) -> Result<(), Failure> {
         let missing = match self {
             Self::Files(files) => files.begin(recorder)?,
-            // It has files at snapshots only.
+            // Files exist only after snapshots.
             Self::FlightRecorder(_) => recorder.missing(),
             Self::Profiles(_) => &[],
         };
@@ -222,7 +222,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
             }
             Ok(status.map_or(ExitCode::SUCCESS, exit_code))
         }
-        // Also for a closed pipe, because the recording is not complete.
+        // A closed pipe is an error too, because the recording is not complete.
         Err(Failure::Write(error)) => {
             let code = report_unwritten(options, &error);
             report.print_unwritten();

@@ -1,4 +1,4 @@
-//! The record of where threads wait.
+//! The events that record where threads wait.
 
 use std::io;
 
@@ -15,8 +15,8 @@ use crate::measure::events::NamedGroup;
 pub(super) const NO_STACKS: &str = "the waits of threads have no stacks: these need CAP_PERFMON, or a sysctl \
     kernel.perf_event_paranoid of at most 1";
 
-/// The tracepoint of wakers: its category and its name. It has the waker and its stack, and precedes the wakeup, which takes
-/// some µs.
+/// The tracepoint of wakers: its category and its name. Its samples have the waker and its stack,
+/// and precede the wakeup by some µs.
 const WAKERS: [&str; 2] = ["sched", "sched_waking"];
 
 /// The options that record waits of threads.
@@ -37,11 +37,11 @@ pub(super) struct OffCpuEvents {
     pub(super) groups: Vec<NamedGroup>,
     /// The times of wakeups, among the groups.
     pub(super) wakeups: Option<Wakeups>,
-    /// Lines about things that are not recorded.
+    /// Messages about data that is not recorded.
     pub(super) notes: Vec<String>,
 }
 
-/// The event with the times of wakeups, by whomever.
+/// The event with the times of wakeups by any waker.
 #[derive(Debug)]
 pub(super) struct Wakeups {
     /// Index of its group.
@@ -64,13 +64,15 @@ impl OffCpuOptions {
         self.off_cpu
     }
 
-    /// Returns the events, of which `before` others have lower indexes. The switch records have the rest: when a thread runs
-    /// again, and whether it was preempted.
+    /// Returns the events. `before` other events have lower indexes. The switch records show when a
+    /// thread runs again, and whether it was preempted.
     ///
-    /// The software event needs less privilege than the tracepoint `sched:sched_switch`, no tracefs, and has no payload.
+    /// The software event needs less privilege than the tracepoint `sched:sched_switch`, no
+    /// tracefs, and has no payload.
     ///
-    /// A wakeup happens while the waker runs. So the event that has the times of all wakeups is on all CPUs, whatever is
-    /// recorded, and has no stack: the stacks of wakers are those of recorded threads.
+    /// A wakeup happens while the waker runs. So the event with the times of all wakeups is on all
+    /// CPUs, whatever is recorded, and has no stack. Wakers have a stack only if they are recorded
+    /// threads.
     pub(super) fn events(
         self,
         system: &System,
@@ -86,7 +88,7 @@ impl OffCpuOptions {
         if self.wakers {
             let wakers = tracepoint(system, WAKERS)
                 .map_err(|reason| io::Error::other(format!("--wakers needs tracepoints: {reason}")))?;
-            // Each one, also with a frequency for the other events.
+            // Sample each wakeup, even if the other events have a frequency.
             let wakers = wakers.map_attr(|attr| attr.with_period(1));
             events.groups.push(EventGroup::from(NamedEvent::from(wakers)).into());
         }

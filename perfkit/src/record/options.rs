@@ -29,7 +29,7 @@ const FREQUENCY: u64 = 4000;
 /// Record samples of events into a perf.data file
 #[derive(Args, Clone, Debug)]
 #[command(
-    // The last one counts, as in the perf tool.
+    // The last occurrence of an option counts, as in the perf tool.
     args_override_self = true,
     override_usage = "perfkit record [OPTIONS] CMD [ARGUMENTS]...\n       \
         perfkit record [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
@@ -160,7 +160,8 @@ impl Options {
         rate(self.frequency, self.period, is_tracepoint, limit)
     }
 
-    /// Returns the frequency of the samples that the user wants; `None` with a period, and for the maximum.
+    /// Returns the frequency of the samples that the user wants; `None` with a period, and for the
+    /// maximum.
     pub(super) fn wanted_frequency(&self) -> Option<u64> {
         match (self.frequency, self.period) {
             (Some(Frequency::Of(frequency)), _) => Some(frequency),
@@ -169,7 +170,7 @@ impl Options {
         }
     }
 
-    /// Returns the record of callers, `None` if the user wants none.
+    /// Returns how callers are recorded, `None` if the user wants no callers.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         let has_callchains = self.callchains || self.off_cpu.is_on();
         self.call_graph.or(has_callchains.then_some(CallGraph::FramePointers))
@@ -209,7 +210,8 @@ impl Options {
     }
 }
 
-/// Returns the distance of the samples of an event by the options `-F` and `-c`. A frequency above `limit` is lowered to it.
+/// Returns the distance of the samples of an event by the options `-F` and `-c`. A frequency above
+/// `limit` is lowered to it.
 pub(crate) fn rate(
     frequency: Option<Frequency>,
     period: Option<NonZeroU64>,

@@ -24,15 +24,15 @@ pub(super) struct Output {
 pub(super) struct Place {
     /// The path of a regular file.
     path: Option<OutputPath>,
-    /// The name that the file has which was there before.
+    /// The new name of the file that existed before.
     old: Option<OutputPath>,
 }
 
 impl Place {
-    /// Removes a recording that never began. The file that was there before has its name again.
+    /// Removes a recording that never began, and gives the file that existed before its name again.
     pub(super) fn discard(&self) {
         let Some(path) = &self.path else { return };
-        // The reason why there is no recording is what the user must know.
+        // The caller reports why nothing was recorded, which matters more than this error.
         let _ = match &self.old {
             Some(old) => old.rename(path),
             None => path.remove(),
@@ -56,7 +56,7 @@ impl Output {
         if Self::is_standard(path) { "standard output".to_owned() } else { shown(path) }
     }
 
-    /// Opens the output. A file that is there becomes `FILE.old`. A new one is for its owner only, because a
+    /// Opens the output. An existing file becomes `FILE.old`. A new file has mode 0600, because a
     /// recording has the addresses, names and paths of everything that ran.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         if Self::is_standard(path) {
@@ -96,7 +96,7 @@ impl Output {
         Ok(Self { stream, is_pipe, place: Place { path, old } })
     }
 
-    /// Returns whether the output is no regular file, or one without a name.
+    /// Returns whether the output is not a regular file, or has no name.
     pub(super) fn is_pipe(&self) -> bool {
         self.is_pipe
     }

@@ -35,12 +35,12 @@ const SWITCH_RING_PAGES: usize = 512;
 /// Nanoseconds between two samples of cpu-clock that replaces cycles with a period.
 const CLOCK_PERIOD: u64 = 1_000_000;
 
-/// The events, and notes about what differs from what the user wants.
+/// The events, and notes about differences from the user's options.
 #[derive(Debug)]
 pub(super) struct Plan {
     groups: Vec<NamedGroup>,
     target: EventSetTarget,
-    /// Data pages of each ring that the user asks for.
+    /// Data pages of each ring that the user asked for.
     ring_pages: Option<usize>,
     /// Data pages of each ring otherwise, if the limits of memory permit them.
     default_pages: usize,
@@ -53,7 +53,7 @@ pub(super) struct Plan {
     is_delayed: bool,
     /// Whether the rings are overwritten.
     is_overwrite: bool,
-    /// The event that is recorded in place of the default, and the reason.
+    /// A clause with the event that replaces the default, and the reason.
     pub(super) clause: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl Plan {
         for (index, group) in groups.iter_mut().enumerate() {
             // The first event of the group, which on a hybrid machine is one for each PMU.
             let mut is_carrier = index == carrier;
-            // A switch is in the kernel, also the one of a user's thread.
+            // A context switch is always in the kernel.
             let has_levels = !of_switches.contains(&index);
             let is_wakeups = wakeups.as_ref().is_some_and(|wakeups| wakeups.group == index);
             group.events = group.events.clone().map_members(|event| {
@@ -135,7 +135,7 @@ impl Plan {
         })
     }
 
-    /// Restricts the wakeups to those of recorded tasks.
+    /// Restricts the recorded wakeups to wakeups of the recorded tasks.
     pub(super) fn choose_wakeups(&mut self, tasks: &ObservedTasks) {
         if let Some(wakeups) = &self.wakeups
             && let Some(group) = self.groups.get_mut(wakeups.group)
@@ -149,7 +149,8 @@ impl Plan {
         self.groups.iter().flat_map(NamedGroup::filters).collect()
     }
 
-    /// Returns the indexes of the logical events that are enabled and disabled on demand: all but those that never fire.
+    /// Returns the indexes of the logical events that are enabled and disabled on demand: all but
+    /// those that never fire.
     pub(super) fn controlled(&self) -> Vec<usize> {
         let events = self.groups.iter().flat_map(|group| group.events.members());
         let samples = |event: &NamedEvent| !event.specs().iter().all(|spec| is_dummy(&spec.attr()));
@@ -181,8 +182,9 @@ impl Plan {
 
 /// Returns whether the first event can write the side-band records too.
 ///
-/// An event of an uncore PMU is on some CPUs only, which would report no mappings of the others. The losses of an
-/// event that samples each hit are compared with its count, so they must not have those of side-band records.
+/// An event of an uncore PMU is on some CPUs only, which would report no mappings of the others.
+/// The losses of an event that samples each hit are compared with its count, so they must not
+/// include lost side-band records.
 fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bool {
     let Some(first) = groups.first().and_then(|group| group.events.members().first()) else { return false };
     let is_each_hit = |spec: &EventSpec| match (spec.attr().sample_period, options.rate(spec.is_hit(), limit))
@@ -209,7 +211,7 @@ fn has_tracepoint(groups: &[NamedGroup]) -> bool {
     specs.any(|spec| spec.attr().kind == EventType::TRACEPOINT)
 }
 
-/// Returns the fields that all events have in common, as far as the kernel has them.
+/// Returns the fields that all events have in common, without fields that the kernel does not have.
 fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>) -> Attr {
     let mut flags = SIDE_BAND | AttrFlags::SAMPLE_ID_ALL;
     flags.set(AttrFlags::NAMESPACES, options.namespaces);
@@ -234,7 +236,7 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
         notes.push(format!("{} bytes of each stack in place of {asked}: a multiple of 8", size.bytes()));
     }
     let attr = attr.with_clock(Clock::MONOTONIC);
-    // Whether the kernel may be recorded is not the question here, and the set tries it.
+    // This tests only the fields. The set tests whether the kernel may be recorded.
     let user = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
     let fallback = AttrFallback::new(&user)
         .keep_sample_type(attr.sample_type)
@@ -244,14 +246,16 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
             notes.extend(opened.dropped.iter().map(ToString::to_string));
             opened.attr.without_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
         }
-        // The set reports it, with the event.
+        // The set reports the error, with the event.
         Err(_) => attr,
     }
 }
 
-/// Returns the name of the event that is recorded if the user names none and, if it is not cycles, the cause.
+/// Returns the name of the event that is recorded if the user names none and, if it is not cycles,
+/// the cause.
 pub(crate) fn default_event() -> (&'static str, Option<String>) {
-    // A machine has the event for user space, where everybody may record it, or not at all.
+    // The test is for user space, which every user may record, and so shows whether the machine has
+    // the event.
     let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let opened = cpu_event(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
     if opened.as_ref().is_ok_and(CpuEvent::is_cycles) {
@@ -266,8 +270,9 @@ pub(crate) fn default_event() -> (&'static str, Option<String>) {
     ("cpu-clock", Some(cause))
 }
 
-/// Returns the data pages of a ring by default: 512 KiB, and more for copies of the stack, so that a ring has space for 64
-/// samples. At 1000 samples per second it is full after 64 ms. Switches have no frequency: a ring has space for thousands.
+/// Returns the default data pages of a ring: 512 KiB, and more for copies of the stack, so that a
+/// ring has space for 64 samples. At 1000 samples per second it is full after 64 ms. Context
+/// switches have no frequency, so a ring has space for thousands.
 fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usize {
     let least = if has_switches { SWITCH_RING_PAGES } else { RING_PAGES };
     match call_graph {
@@ -279,8 +284,8 @@ fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usiz
     }
 }
 
-/// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
-/// too much time.
+/// Returns the highest frequency that the kernel accepts now. It lowers this limit itself when
+/// samples take too much time.
 pub(crate) fn frequency_limit(system: &System) -> u64 {
     let limit = system.sysctl("kernel.perf_event_max_sample_rate").ok();
     limit.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
@@ -296,7 +301,8 @@ fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
     }
 }
 
-/// Returns an attr that samples at a rate unless its event has a period itself, with what all events have in common.
+/// Returns an attr that samples at a rate unless its event has a period itself, with the fields
+/// that all events have in common.
 pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
     let attr = match rate {
         _ if attr.sample_period != 0 => attr,
@@ -331,7 +337,8 @@ fn recorded(
     spec.map_attr(|attr| {
         let attr = sampled(attr, options.rate(is_tracepoint, limit), common);
         let mut fields = attr.sample_type;
-        // With a fixed period, this field makes every hit of a tracepoint a sample. The set adds it for a period of 1.
+        // With a fixed period, this field makes every hit of a tracepoint a sample. The set adds it
+        // for a period of 1.
         let has_period =
             attr.flags.contains(AttrFlags::FREQ) || (options.fields.has_period() && !is_tracepoint);
         fields.set(SampleType::PERIOD, has_period);

@@ -1,4 +1,4 @@
-//! The last words of a recording.
+//! The summary of a recording.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use perf_session::{Gap, Loss, LossKind, LossLedger};
 
 use crate::out::message::{count, note};
 
-/// The sums of what was written.
+/// The counts of the output.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) samples: u64,
-    /// Samples that are not there, because the output failed.
+    /// Samples that are missing because the output failed.
     pub(super) unwritten: u64,
     /// Switches of threads to a CPU and from it; `None` if waits are not recorded.
     pub(super) switches: Option<u64>,
-    /// Bytes that are no records.
+    /// Bytes that do not form a record.
     pub(super) malformed: u64,
     /// Name and size of the file, or the number of files.
     pub(super) place: String,
@@ -33,26 +33,27 @@ impl Written {
 pub(super) struct Report<'r> {
     pub(super) written: Written,
     pub(super) ledger: &'r LossLedger,
-    /// The sum of the losses, as readers of the recording find it.
+    /// The sum of the losses, as the recording has it.
     pub(super) lost: LostCounts,
-    /// The event that was recorded in place of the default, and the reason.
+    /// A clause with the event that replaces the default, and the reason.
     pub(super) clause: Option<String>,
-    /// The records of CPUs, which one that is offline has not.
+    /// The records that are missing while a CPU is offline.
     pub(super) of_cpus: OfCpus,
     /// The threads that waited all the time.
     pub(super) waiting: Option<String>,
 }
 
-/// The records of CPUs.
+/// The records of events on CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OfCpus {
     All,
-    /// The others are recorded for tasks.
+    /// Only wakeups; the other events observe tasks.
     Wakeups,
 }
 
 impl Report<'_> {
-    /// Prints one line about a recording that was written, and one for each loss but those of a full ring.
+    /// Prints one line about a written recording, and one for each loss except losses of a full
+    /// ring.
     pub(super) fn print(&self) {
         note(self.line());
         // Other recordings are not about waits.
@@ -64,7 +65,7 @@ impl Report<'_> {
         self.print_losses();
     }
 
-    /// Returns whether the events made nothing, as far as is known.
+    /// Returns whether nothing was sampled, no switches were recorded and no loss is known.
     fn is_empty(&self) -> bool {
         let Written { samples, unwritten, switches, .. } = &self.written;
         // Waits need no samples.
@@ -92,7 +93,8 @@ impl Report<'_> {
 
     /// Prints what was recorded before the output failed.
     pub(super) fn print_unwritten(&self) {
-        // What was read from the rings last is not in the output, too, whether the kernel lost records or not.
+        // The records of the last read are missing too, so "none lost" holds only for the time
+        // before.
         let lost = self.lost().unwrap_or_else(|| "none lost before".to_owned());
         let samples = count(self.written.samples, "sample");
         note(format_args!("the recording is not complete: {samples} until then, {lost}"));
@@ -115,7 +117,7 @@ impl Report<'_> {
         if self.written.malformed > 0 {
             note(format_args!("{} bytes of the rings are no records", self.written.malformed));
         }
-        // Those of a full ring are in the first line.
+        // The first line has the losses of a full ring.
         let is_other = |loss: &&Loss| {
             !matches!(loss.kind, LossKind::Lost | LossKind::ReadLost | LossKind::Gap | LossKind::Late)
         };

@@ -21,21 +21,21 @@ pub(super) enum Request {
     ControlEnd(io::Result<()>),
 }
 
-/// The senders' end, which wakes the loop.
+/// The sending half, which wakes the loop.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     sender: Sender<Request>,
     waker: Waker,
 }
 
-/// The end of the loop.
+/// The receiving half of the loop.
 #[derive(Debug)]
 pub(super) struct Inbox {
     receiver: Receiver<Request>,
     waker: Waker,
 }
 
-/// Makes the two ends.
+/// Creates both halves.
 pub(super) fn requests() -> ring::Result<(Requests, Inbox)> {
     let waker = Waker::new()?;
     let (sender, receiver) = mpsc::channel();
@@ -66,14 +66,14 @@ impl Requests {
 }
 
 impl Inbox {
-    /// Returns the waker of the loop's wait.
+    /// Returns the waker that ends the loop's wait.
     pub(super) fn waker(&self) -> &Waker {
         &self.waker
     }
 
     /// Removes the requests, in the order in which they came.
     pub(super) fn take(&self) -> ring::Result<Vec<Request>> {
-        // First, so that a request that comes meanwhile wakes the loop again.
+        // Reset first, so that a request that arrives meanwhile wakes the loop again.
         self.waker.reset()?;
         Ok(self.receiver.try_iter().collect())
     }

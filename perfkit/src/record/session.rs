@@ -24,7 +24,7 @@ use crate::out::message::note;
 /// Longest time for which records of a rare event stay in a ring.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time between two looks for CPUs while one of the recording is offline.
+/// Interval of CPU checks while a recorded CPU is offline.
 const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A recording in progress.
@@ -36,7 +36,7 @@ pub(super) struct Session<'s> {
     controlled: Controlled,
     /// The time at which the events are enabled.
     enabled_at: Option<Instant>,
-    /// The time at which the output is switched, and the time after it until the next.
+    /// The time of the next switch of the output, and the interval after it.
     switched_at: Option<(Instant, Duration)>,
     /// Whether events of CPUs that come online are to be opened.
     follows_cpus: bool,
@@ -60,7 +60,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Records until the command or the process exits, or until Ctrl-C or `stop`. Returns the status of the command.
+    /// Records until the command or the process exits, or until Ctrl-C or `stop`. Returns the
+    /// status of the command.
     pub(super) fn run(
         &mut self,
         options: &Options,
@@ -74,7 +75,7 @@ impl<'s> Session<'s> {
             on_signal(SIGUSR2, move || switch.send(Request::Switch))?;
         }
         let running = self.start(options)?;
-        // After the start, so that the first command does not find the events before it.
+        // After the start, so that the first command does not reach events that are not started.
         if let Some(channel) = channel {
             self.controlled.listen(channel, requests.clone())?;
         }
@@ -102,7 +103,7 @@ impl<'s> Session<'s> {
         }
         let is_for_command = options.target.is_empty();
         if is_for_command {
-            // It enables its events.
+            // The command enables its events.
         } else if delay.is_some() {
             self.controlled.enable_others(self.recorder.set())?;
         } else {
@@ -115,7 +116,7 @@ impl<'s> Session<'s> {
             return Ok(None);
         };
         if Output::is_standard(options.output()) {
-            // The recording has standard output.
+            // Standard output is for the recording.
             command.stdout(Stdio::from(io::stderr()));
         }
         if !is_for_command {
@@ -172,8 +173,8 @@ impl<'s> Session<'s> {
         next.map_or(longest, |time| time.saturating_duration_since(Instant::now()).min(longest))
     }
 
-    /// Returns the time between two looks for CPUs: short while one is offline, because nothing is recorded there between
-    /// its return and the look.
+    /// Returns the interval of CPU checks. It is short while a CPU is offline, because nothing is
+    /// recorded there from its return until the next check.
     fn look_interval(&self) -> Duration {
         let is_missing = self.follows_cpus && !self.recorder.set().offline().is_empty();
         if is_missing { OFFLINE_INTERVAL } else { INTERVAL }
@@ -183,7 +184,7 @@ impl<'s> Session<'s> {
     fn switch(&mut self) -> Result<(), Failure> {
         self.sink.switch(&mut self.recorder)?;
         if let Some((time, period)) = &mut self.switched_at {
-            // Without the periods that have passed meanwhile.
+            // Skip periods that have already passed.
             while *time <= Instant::now() {
                 *time += *period;
             }
@@ -191,7 +192,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Follows the requests of other threads. Returns the reason if one ends the recording.
+    /// Handles the requests of other threads. Returns the reason if a request ends the recording.
     fn answer(&mut self, inbox: &Inbox, options: &Options) -> Result<Option<End>, Failure> {
         for request in inbox.take()? {
             match request {

@@ -6,16 +6,16 @@ use super::Failure;
 
 /// The output of a recording.
 pub(super) trait Sink {
-    /// Takes the unread records of all rings.
+    /// Consumes the unread records of all rings.
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure>;
 
-    /// Learns the ids of events that were opened.
+    /// Adds the ids of newly opened events.
     fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), Failure>;
 
-    /// Returns whether what was written is as large as the user wants one part.
+    /// Returns whether the current part has reached the size that the user chose.
     fn is_full(&self) -> bool;
 
-    /// Ends a part of the output and begins the next. Each record is in one of them.
+    /// Ends a part of the output and begins the next. Each record is in exactly one part.
     fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure>;
 
     /// Ends the output.

@@ -1,4 +1,4 @@
-//! Outputs that are switched: one file after the other.
+//! Outputs as a series of files.
 
 use std::io;
 use std::thread;
@@ -35,7 +35,7 @@ pub(super) struct SwitchOptions {
     switch_max_files: Option<usize>,
 }
 
-/// The time at which the output is switched, apart from signals.
+/// When the output is switched, apart from signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Switch {
     AtSignal,
@@ -45,7 +45,7 @@ enum Switch {
 }
 
 impl SwitchOptions {
-    /// Returns whether the whole output is divided.
+    /// Returns whether the whole output is divided into files.
     pub(super) fn is_used(&self) -> bool {
         self.switch_output.is_some() || self.every.is_some()
     }
@@ -98,7 +98,7 @@ pub(super) fn period(text: &str) -> Result<Duration, String> {
         .ok_or("expected a time as 60s, 10m or 500ms".to_owned())
 }
 
-/// Parses a number from 1 that one of these units follows.
+/// Parses a number from 1, followed by one of these units.
 fn units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let of = |(unit, factor): &(&str, u64)| {
         let number: u64 = text.strip_suffix(unit)?.parse().ok().filter(|number| *number > 0)?;
@@ -111,7 +111,8 @@ fn max_files(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|files| *files > 0).ok_or("expected a number of files from 1".to_owned())
 }
 
-/// Returns the name for a file that is complete now: the local time with hundredths of a second, as the perf tool has it.
+/// Returns the name for a file that is complete now. It ends with the local time in hundredths of a
+/// second, as in the perf tool.
 pub(super) fn free_name(path: &OutputPath) -> io::Result<OutputPath> {
     loop {
         let now = Zoned::now();

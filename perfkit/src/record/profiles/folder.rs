@@ -37,8 +37,8 @@ impl Folder {
         Ok(Self { path, rarely: Rarely::default(), unwritten: Unwritten::default() })
     }
 
-    /// Adds a profile, which has the time of its start as its name. A failure is
-    /// printed and counted. Returns whether it is there.
+    /// Adds a profile, which has the time of its start as its name. A failure is printed and
+    /// counted. Returns whether the profile was written.
     pub(super) fn add(&mut self, start: SystemTime, samples: u64, profile: &[u8]) -> bool {
         let time = Timestamp::try_from(start).unwrap_or_default();
         let path = self.path.join(format!("{}.pb.gz", time.strftime("%Y%m%dT%H%M%S.%3fZ")));

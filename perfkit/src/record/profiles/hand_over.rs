@@ -6,15 +6,15 @@ use std::time::SystemTime;
 
 use perf_decode::LostCounts;
 
-/// Words of records in the queue from which samples are dropped: 32 MiB.
+/// Length of the queue in words, above which samples are dropped: 32 MiB.
 const MAX_WORDS: usize = if cfg!(test) { 8 } else { 4 << 20 };
 
 /// Work for the thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Whole records in the order of time.
+    /// Whole records in time order.
     Records(Vec<u64>),
-    /// Ids that an event has since now.
+    /// New ids of an event.
     Ids {
         event: usize,
         ids: Vec<u64>,
@@ -27,11 +27,11 @@ pub(super) enum Work {
 pub(super) struct Period {
     pub(super) start: SystemTime,
     pub(super) end: SystemTime,
-    /// Records and samples that its profile does not have.
+    /// Records and samples that are missing from its profile.
     pub(super) lost: LostCounts,
 }
 
-/// A queue of work. Its clones are the same queue.
+/// A queue of work. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HandOver(Arc<(Mutex<State>, Condvar)>);
 
@@ -60,7 +60,7 @@ impl HandOver {
         self.0.1.notify_one();
     }
 
-    /// Says that no work follows.
+    /// Closes the queue. No work follows.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.0.1.notify_one();

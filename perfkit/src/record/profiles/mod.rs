@@ -1,7 +1,7 @@
-//! A recording as profiles, one for each period: for an agent that runs on each machine of a fleet.
+//! A recording as profiles, one for each period, for an agent that runs on each machine of a fleet.
 //!
-//! Names are looked up and profiles are written in another thread, and sent in a third, so that neither a slow disk nor a slow
-//! collector keeps the rings from being read.
+//! Names are looked up and profiles are written in another thread, and sent in a third, so that
+//! neither a slow disk nor a slow collector keeps the rings from being read.
 
 mod folder;
 mod hand_over;
@@ -71,14 +71,14 @@ pub(in crate::record) struct Profiles {
     worker: Option<JoinHandle<Outcome>>,
     outcome: Outcome,
     start: SystemTime,
-    /// Samples of this period that the thread was too slow for.
+    /// Samples of this period that were skipped because the thread was too slow.
     skipped: u64,
-    /// Those of all periods.
+    /// The same for all periods.
     all_skipped: u64,
 }
 
 impl Profiles {
-    /// Starts the thread with what is there before the recording.
+    /// Starts the thread with synthesized records of what runs already.
     pub(in crate::record) fn start(
         options: &Options,
         recorder: &mut Recorder,
@@ -130,7 +130,8 @@ impl Profiles {
         self.outcome.is_written()
     }
 
-    /// Prints the number of profiles that were sent, and what was not written or sent. If it is quiet, only the latter.
+    /// Prints the number of profiles that were sent, and what was not written or sent. If
+    /// `is_quiet`, prints only the latter.
     pub(in crate::record) fn print_outcome(&self, is_quiet: bool) {
         let skipped = self.all_skipped;
         if skipped > 0 {
@@ -146,7 +147,7 @@ impl Sink for Profiles {
         let (mut words, skipped) = (Vec::new(), &mut self.skipped);
         recorder.flush_sorted(|record| match record.kind() {
             RecordType::SAMPLE if is_full => *skipped += 1,
-            // What is mapped is needed for all later samples.
+            // Mappings are needed for all later samples.
             _ => words.extend_from_slice(record.words()),
         })?;
         if !words.is_empty() {

@@ -15,13 +15,13 @@ use super::rarely::Rarely;
 use crate::out::interrupt::wait_patiently;
 use crate::out::message::{count, shown};
 
-/// Profiles that wait, at most: then the oldest is dropped.
+/// Profiles that wait at most. With more, the oldest is dropped.
 const MAX_WAITING: usize = 16;
 
-/// The time for one attempt, from the connection to the end of the answer.
+/// Timeout of one attempt, from the connection to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time for a connection.
+/// Timeout of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The times after which a profile is sent again. It is dropped after the last attempt.
@@ -33,10 +33,10 @@ const BACKOFF: [Duration; 5] = [
     Duration::from_secs(30),
 ];
 
-/// The time for what waits at the end of the recording.
+/// Time to send the waiting profiles at the end of the recording.
 const LAST: Duration = Duration::from_secs(5);
 
-/// The part of it that is left in any case, if the names of the last profile took the time after an interrupt.
+/// Minimum part of [`LAST`] after an interrupt, even if naming the last profile took longer.
 const LEAST: Duration = Duration::from_millis(500);
 
 /// The address of a collector: plain HTTP.
@@ -60,7 +60,8 @@ impl Url {
         }
     }
 
-    /// Returns the URL with the times of a profile, in seconds since 1970, by which Pyroscope knows it.
+    /// Returns the URL with the times of a profile, in seconds since 1970, by which Pyroscope knows
+    /// it.
     fn of(&self, start: SystemTime, end: SystemTime) -> String {
         let seconds =
             |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -89,7 +90,7 @@ pub(super) struct Push {
     queue: Arc<Queue>,
 }
 
-/// The profiles that wait, and the sums of the others.
+/// The waiting profiles, and the counts of the others.
 #[derive(Debug, Default)]
 struct Queue {
     state: Mutex<State>,
@@ -99,7 +100,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Message>,
-    /// Whether the thread tries to send another one.
+    /// Whether the thread is sending a profile, which is no longer in `waiting`.
     is_sending: bool,
     sent: u64,
     /// Refused by the collector, or dropped after the last attempt.
@@ -108,7 +109,7 @@ struct State {
     /// Profiles that were dropped before an attempt, because there were too many.
     overflowed: u64,
     overflows: Rarely,
-    /// The time until which the rest is sent, once no profile follows.
+    /// Deadline for the remaining profiles, set when the last profile was queued.
     end: Option<Instant>,
 }
 
@@ -118,7 +119,7 @@ struct Message {
     body: Vec<u8>,
 }
 
-/// The sums of what was sent.
+/// The result of sending.
 #[derive(Debug)]
 pub(super) struct Pushed {
     url: String,
@@ -174,12 +175,13 @@ impl Push {
         self.queue.changed.notify_all();
     }
 
-    /// Sends what waits, for some seconds at most, and less after an interrupt.
+    /// Sends the waiting profiles, for at most 5 s, or less after an interrupt.
     pub(super) fn finish(self) -> Pushed {
         let (end, least) = (Instant::now() + LAST, Instant::now() + LEAST);
         self.queue.lock().end = Some(end);
         self.queue.changed.notify_all();
-        // The thread ends its attempts in time, unless it panicked or waits for the address of a host.
+        // The thread ends its attempts in time, unless it panicked or waits for the address of a
+        // host.
         let is_over = || Instant::now() > end + CONNECT_TIMEOUT;
         wait_patiently(|until| self.queue.wait_until_sent(until.max(least)) || is_over());
         // An attempt in progress ends with the program.
@@ -214,7 +216,7 @@ impl Queue {
         }
     }
 
-    /// Counts a profile. An error of `None` is that no time was left for an attempt.
+    /// Counts a profile. The error is `None` if no time was left for an attempt.
     fn end(&self, result: Result<(), Option<String>>) {
         let mut state = self.lock();
         state.is_sending = false;
@@ -228,7 +230,8 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits until no profile waits or is sent, or until this moment. Returns whether none is.
+    /// Waits until all profiles are sent or dropped, or until this moment. Returns whether they
+    /// are.
     fn wait_until_sent(&self, until: Instant) -> bool {
         let mut state = self.lock();
         loop {
@@ -248,7 +251,7 @@ impl Queue {
         let start = Instant::now();
         let mut state = self.lock();
         loop {
-            // At the end the collector has the time that is left, and no longer.
+            // At the end, the deadline limits the backoff.
             let until = state.end.map_or(start + backoff, |end| end.min(start + backoff));
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -296,8 +299,8 @@ impl Sender {
         }
     }
 
-    /// Sends a profile, several times if the collector fails. Returns the error of the last attempt, `None` if no time was left
-    /// for one.
+    /// Sends a profile, several times if the collector fails. Returns the error of the last
+    /// attempt, `None` if no time was left for one.
     fn deliver(&mut self, message: &Message) -> Result<(), Option<String>> {
         let mut backoff = BACKOFF.into_iter();
         let mut error = None;
@@ -325,7 +328,7 @@ impl Sender {
             Ok(response) if response.status().is_success() => Ok(()),
             Ok(response) => {
                 let status = response.status();
-                // Another attempt does not help against the others.
+                // Another attempt would not help with other status codes.
                 let is_final = !(status.is_server_error() || matches!(status.as_u16(), 408 | 429));
                 Err(Failed { error: format!("status {status}"), is_final })
             }
@@ -356,7 +359,7 @@ mod tests {
         assert!(Url::parse("https://localhost/").unwrap_err().contains("https is not supported"));
         assert!(Url::parse("http://a:b@host/").unwrap_err().contains("password"));
         assert!(Url::parse("http://[::1]:4040/").is_ok() && Url::parse("http://[::1]/").is_ok());
-        // The last ones have a password, whose slash ends the host, and a port that is too large.
+        // The last two have a password, whose slash ends the host, and a port that is too large.
         for text in [
             "http://user:pass/word@host/",
             "http://host:/",

@@ -1,4 +1,4 @@
-//! Messages about what happens again and again.
+//! Rate limit for repeated messages.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,7 +8,8 @@ use crate::out::message::note;
 /// The shortest time between two messages.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Prints a message at once, and later ones at most once a minute, with the number of those in between.
+/// Prints a message at once, and later ones at most once a minute, with the number of suppressed
+/// messages.
 #[derive(Debug, Default)]
 pub(super) struct Rarely {
     last: Option<Instant>,

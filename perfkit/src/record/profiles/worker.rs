@@ -39,12 +39,12 @@ struct Opened {
     event: Option<EventId>,
 }
 
-/// The sums of a recording as profiles.
+/// The counts of a recording as profiles.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Samples in all profiles.
+    /// Samples, summed over the profiles.
     pub(super) samples: u64,
-    /// Bytes that are no records of a known event.
+    /// Bytes that do not form a record of a known event.
     pub(super) malformed: u64,
     pub(super) profiles: u64,
     /// Addresses whose names were not there in time, after an interrupt.
@@ -55,7 +55,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the number of samples that a folder was to have and has not.
+    /// Returns the number of samples in profiles that could not be written to the folder.
     pub(super) fn unwritten(&self) -> u64 {
         self.unwritten.samples
     }
@@ -65,7 +65,7 @@ impl Outcome {
         self.unwritten.profiles == 0 && self.pushed.as_ref().is_none_or(|pushed| pushed.lost() == 0)
     }
 
-    /// Prints what was sent, and what was not written or sent.
+    /// Prints the numbers of sent, unwritten and unsent profiles.
     pub(super) fn print(&self, is_quiet: bool) {
         if self.unnamed > 0 {
             let addresses = count(self.unnamed, "address");
@@ -90,7 +90,7 @@ impl Worker {
         folder: Option<Folder>,
         push: Option<Push>,
     ) -> io::Result<Self> {
-        // It waits for names at the end of a period alone, where a signal ends the wait.
+        // The wait for names is at the end of a period only, where a signal ends it.
         let resolver = running::resolver(true)?.without_waiting();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
@@ -137,10 +137,10 @@ impl Worker {
     }
 
     fn add_record(&mut self, record: RawRecord<'_>) -> Option<()> {
-        // The ids of all events are at the same place.
+        // All events have their id at the same offset.
         let first = self.events.first()?;
         let known = record.id(&first.layout).and_then(|id| self.ids.get(&id).copied());
-        // Records that describe what was there before belong to no event.
+        // Records about tasks from before the recording belong to no event.
         let Opened { attr, layout, event } = self.events.get(known.unwrap_or(0))?;
         let record = record.decode(layout).ok()?;
         self.collector.update(&record);

@@ -18,7 +18,8 @@ use crate::recording::{About, event_name};
 /// Returns a field of a record's header, if the record has it.
 type HeaderField = for<'a> fn(&'a Entry<'_>) -> Option<Item<'a>>;
 
-/// The fields of every record as far as it has them. A field of a body with one of these names gets a prefix in flat forms.
+/// The fields that any record may have. A field of a body with the same name gets a prefix in flat
+/// forms.
 pub(super) const HEADER: &[(&str, HeaderField)] = &[
     ("type", |entry| Some(entry.record.header().kind.0.into())),
     ("name", |entry| Some(Item::Text(entry.name()))),
@@ -50,7 +51,7 @@ pub(super) const HEADER: &[(&str, HeaderField)] = &[
     }),
 ];
 
-/// Returns whether a field is one of every record.
+/// Returns whether any record may have this field.
 pub(super) fn is_of_header(name: &str) -> bool {
     HEADER.iter().any(|(known, _)| *known == name)
 }
@@ -97,12 +98,12 @@ impl<'a> Key<'a> {
     }
 }
 
-/// A value of a field. Prints as in a line of text, without control characters.
+/// A value of a field. Its text has no control characters.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
     True,
     Number(u64),
-    /// A number that prints in hexadecimal and is decimal in JSON: an offset.
+    /// An offset, hexadecimal in text and decimal in JSON.
     Hex(u64),
     Text(Cow<'a, str>),
     Field(Value<'a>),
@@ -138,7 +139,8 @@ impl fmt::Display for Item<'_> {
             Self::Text(text) => Value::Text(text.as_bytes()).fmt(f),
             Self::Json(Json::String(text)) => Value::Text(text.as_bytes()).fmt(f),
             Self::Field(value) => value.fmt(f),
-            // JSON escapes control characters, except for the delete character and those that reorder text.
+            // JSON escapes control characters, except for the delete character and those that
+            // reorder text.
             Self::Json(value) => Value::Text(value.to_string().as_bytes()).fmt(f),
             Self::Tracepoint(value) => value.fmt(f),
         }
@@ -148,19 +150,19 @@ impl fmt::Display for Item<'_> {
 /// A record with its content.
 pub(super) struct Entry<'r> {
     record: FileRecord<'r>,
-    /// Its event, if that is known.
+    /// Event of the record, if known.
     event: Option<EventOfRecord<'r>>,
     content: Content<'r>,
 }
 
 /// The event that wrote a record.
 struct EventOfRecord<'r> {
-    /// Index in the file.
+    /// Index of the event in the file.
     index: usize,
     name: Cow<'r, str>,
-    /// Whether the file has other events, so that a line names this one.
+    /// Whether the file has other events, so that a line names this event.
     is_one_of_several: bool,
-    /// The format of its tracepoint.
+    /// Format of the event's tracepoint.
     format: Option<&'r Format<'r>>,
 }
 
@@ -203,7 +205,8 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Returns whether the record is about its event, not about tasks or mappings, which any event may report.
+    /// Returns whether the record is about its event, not about tasks or mappings, which any event
+    /// may report.
     fn is_of_event(&self) -> bool {
         let kind = self.record.kind();
         let kinds = [
@@ -226,7 +229,7 @@ impl<'r> Entry<'r> {
         tool_record::name(self.record.kind())
     }
 
-    /// Returns the record if it is one of the kernel that was decoded.
+    /// Returns the record if the kernel wrote it and it was decoded.
     pub(super) fn decoded(&self) -> Option<&Record<'r>> {
         match &self.content {
             Content::Kernel(decoded) => decoded.as_ref().ok(),
@@ -234,7 +237,7 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Returns the format of its tracepoint with the payload, if it is a sample of one.
+    /// Returns the format of the tracepoint and the payload, for a sample of a tracepoint.
     pub(super) fn tracepoint(&self) -> Option<(&'r Format<'r>, &'r [u8])> {
         match (self.decoded()?, self.format()) {
             (Record::Sample(sample), Some(format)) => Some((format, sample.raw().unwrap_or_default())),
@@ -242,7 +245,7 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Calls `visit` with each field: the header's, the body's, the trailer's and the tracepoint's.
+    /// Calls `visit` with each field of the header, body, trailer and tracepoint, in this order.
     pub(super) fn each(&self, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
         for (name, item) in HEADER {
             if let Some(item) = item(self) {
@@ -270,7 +273,8 @@ impl<'r> Entry<'r> {
 }
 
 impl fmt::Display for Entry<'_> {
-    /// One line: offset, size, the event if the file has several and the record is about one, and the content.
+    /// Writes one line: offset, size, the event if the file has several and the record is about
+    /// one, and the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(part) = self.record.part() {
             write!(f, "data.{part} ")?;
@@ -278,7 +282,7 @@ impl fmt::Display for Entry<'_> {
         let size = self.record.header().size;
         match self.record.place() {
             FileOffset::Offset(offset) => write!(f, "{offset:#08x} {size:5} ")?,
-            // In the compressed record at the offset.
+            // `z` marks a record in the compressed record at this offset.
             FileOffset::InCompressed(offset) => write!(f, "{offset:#08x}z{size:5} ")?,
         }
         if let Some(event) = self.event.as_ref().filter(|event| event.is_one_of_several && self.is_of_event())

@@ -34,11 +34,11 @@ pub(super) fn lossy(bytes: &[u8]) -> String {
 
 /// Returns the value of a field.
 pub(super) fn value(value: Value<'_>) -> Json {
-    // Without errors, because no value has a key that is not a text or a number.
+    // Never fails, because all keys are texts or numbers.
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Returns the fields of a tracepoint, without those that all tracepoints have.
+/// Returns the fields of a tracepoint, without the fields common to all tracepoints.
 pub(crate) fn tracepoint(format: &Format<'_>, raw: &[u8]) -> Object {
     format.fields.iter().map(|field| (field.name.to_owned(), of_tracepoint(&field.value(raw)))).collect()
 }
@@ -51,7 +51,7 @@ pub(crate) fn of_tracepoint(value: &tracepoint::Value<'_>) -> Json {
         tracepoint::Value::Pointer(address) => hex(*address),
         tracepoint::Value::Text(name) => text(name),
         tracepoint::Value::Bytes(data) => bytes(data),
-        // Arrays, and fields that are truncated.
+        // Arrays and truncated fields.
         other => other.to_string().into(),
     }
 }

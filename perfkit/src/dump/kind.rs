@@ -6,7 +6,7 @@ use perf_file::format::record_type;
 use super::tool_record;
 use crate::cli::nearest::nearest;
 
-/// Parses the name of a kind as a line has it, in any case, or its number.
+/// Parses the name of a kind as printed in a line, in any letter case, or its number.
 ///
 /// # Errors
 ///

@@ -70,7 +70,8 @@ pub(crate) struct Options {
     filter: TaskFilterOptions,
 }
 
-/// Prints the records of a file, or its features. Damage is an error, after all whole records are printed.
+/// Prints the records of a file, or its features. Damage is an error, after all whole records are
+/// printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let recording = match &options.file {
         Some(file) => InputOptions::of_file(file).open()?,
@@ -90,7 +91,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     }
     show_progress(&mut records, Shown::BesideOutput);
     while let Some(record) = records.next() {
-        // Before it is decoded, unless it is needed for the names of threads.
+        // Skip the record before it is decoded, unless the names of threads need it.
         let is_chosen = options.kinds.is_empty() || options.kinds.contains(&record.kind());
         if !is_chosen && !tasks.filter.needs_comm() {
             continue;
@@ -107,7 +108,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     records.finish()?;
     match &about.gap {
         Some(gap @ MetadataGap::Damaged(_)) => Err(io::Error::other(format!("{name}: {gap}"))),
-        // A program that was killed leaves whole records.
+        // A truncated file of a killed recorder still has whole records.
         _ => Ok(()),
     }
 }
@@ -115,13 +116,13 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
 /// Chooses records by their task, CPU and time.
 struct TaskFilter {
     filter: Filter,
-    /// Only followed for the names of threads.
+    /// Followed only for the names of threads.
     spaces: AddressSpaces,
 }
 
 impl TaskFilter {
-    /// Returns whether a record counts. A record without a task, CPU or time does not if the user asks for them, nor one
-    /// that cannot be decoded.
+    /// Returns whether a record is chosen. A record without a task, CPU or time does not match a
+    /// filter by them, nor does a record that cannot be decoded.
     fn has(&mut self, entry: &Entry<'_>) -> bool {
         if self.filter.is_empty() {
             return true;
@@ -156,7 +157,7 @@ impl Ids {
             field.and_then(|field| u32::try_from(field.value.as_u64()?).ok())
         };
         let trailer = record.sample_id();
-        // The task in the body first: tools write records about tasks that they are not.
+        // The task in the body first, because tools write records about other tasks.
         Self {
             pid: number("pid").or_else(|| trailer?.pid()),
             tid: number("tid").or_else(|| trailer?.tid()),

@@ -1,4 +1,4 @@
-//! The forms of a dump's output, and the fields that it has.
+//! The forms of the output of a dump, and the choice of its fields.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
@@ -19,7 +19,7 @@ pub(super) struct Printer<'a> {
     is_json: bool,
     is_flat: bool,
     fields: Option<FieldList>,
-    /// The columns of a record in a table, kept for their memory.
+    /// The columns of a record in a table, kept to reuse their memory.
     columns: Vec<String>,
 }
 
@@ -61,7 +61,8 @@ impl<'a> Printer<'a> {
         Ok(Self { out, is_json, is_flat, fields, columns: vec![String::new(); columns] })
     }
 
-    /// Returns whether the output is for people, who want to read about the recording before its records.
+    /// Returns whether the output is for people, who want to read about the recording before its
+    /// records.
     pub(super) fn is_for_people(&self) -> bool {
         !self.is_json && !self.is_flat && self.fields.is_none()
     }
@@ -125,8 +126,8 @@ fn flat(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
     has_content.then(|| flatten(object))
 }
 
-/// Returns the record in the form of `docs/dump-json.md`, with its name and the fields of the list; `None` if it has none of
-/// them.
+/// Returns the record in the form of `docs/dump-json.md`, with its name and the fields of the list;
+/// `None` if it lacks all of them.
 fn nested(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
     let mut object = Object::from_iter([("name".to_owned(), entry.name().into())]);
     let (mut body, mut trailer, mut tracepoint) = (Object::new(), Object::new(), Object::new());
@@ -148,7 +149,7 @@ fn nested(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
             object.insert(key.to_owned(), part.into());
         }
     };
-    // A whole record has parts without fields, too.
+    // A whole record includes empty parts.
     let is_whole = fields.is_none();
     put(&mut body, "sample_id", trailer, false);
     put(&mut object, "fields", body, is_whole && entry.decoded().is_some());
@@ -156,14 +157,15 @@ fn nested(entry: &Entry<'_>, fields: Option<&FieldList>) -> Option<Object> {
     has_content.then_some(object)
 }
 
-/// Returns the name and the fields of the list in its order; `None` if the record has none of them.
+/// Returns the name and the fields of the list in its order; `None` if the record lacks all of
+/// them.
 fn line(entry: &Entry<'_>, fields: &FieldList) -> Option<String> {
     let mut chosen = Vec::new();
     let mut has_content = !fields.asks_for_content();
     entry.each(|key, item| {
         if let Some(position) = fields.position(key) {
             has_content |= key.part != Part::Header;
-            // The name is the first word in any case.
+            // The line begins with the name already.
             if key.part != Part::Header || key.name != "name" {
                 chosen.push((position, format!(" {}={item}", key.flat().escape_debug())));
             }
@@ -175,7 +177,7 @@ fn line(entry: &Entry<'_>, fields: &FieldList) -> Option<String> {
     has_content.then(|| entry.name().into_owned() + &chosen)
 }
 
-/// The fields of samples that are no words of a table.
+/// Fields of samples that are not single words.
 const OF_SAMPLES: &[&str] = &[
     "read",
     "callchain",
@@ -205,7 +207,7 @@ impl FieldList {
         (!names.is_empty()).then(|| Self(names.to_vec()))
     }
 
-    /// Returns the columns of a table for which the user chose none.
+    /// Returns the default columns of a table.
     fn common() -> Self {
         let names = ["offset", "name", "event", "time", "cpu", "pid", "tid", "ip", "period"];
         Self(names.map(str::to_owned).into())
@@ -229,13 +231,13 @@ impl FieldList {
         self.0.get(position).is_some_and(|name| name == TRACEPOINT)
     }
 
-    /// Returns whether a record with one of these fields is printed: records that have only keys of every record
-    /// are, if the user asks for no others.
+    /// Returns whether only records with a chosen field of their content are printed. Otherwise the
+    /// user chose only header fields, and all records are printed.
     fn asks_for_content(&self) -> bool {
         self.0.iter().any(|name| !is_of_header(name))
     }
 
-    /// Returns the first name of a tracepoint's field that is not among those of the recording.
+    /// Returns the first chosen tracepoint field that the recording does not have.
     fn missing_of_tracepoint<'a>(&self, mut known: impl FnMut(&str) -> bool + 'a) -> Option<&str> {
         let prefix =
             |name: &str| name.strip_prefix(TRACEPOINT).and_then(|rest| rest.strip_prefix('_')).is_some();
@@ -261,7 +263,7 @@ pub(super) fn parse_field(name: &str) -> Result<String, String> {
     Err(format!("unknown field{near}; all fields: {}", all.join(", ")))
 }
 
-/// Returns the names of all fields in flat form, without those of tracepoints.
+/// Returns the names of all fields in flat form, without tracepoint fields.
 fn known() -> BTreeSet<String> {
     let words = [schema::HEAD, schema::MEM, schema::ADDR, schema::TRAILER];
     let of_words = words.into_iter().flatten().flat_map(Word::shown).map(|(name, _)| name);
@@ -285,7 +287,8 @@ fn known() -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns an object without inner objects: their keys follow the outer one, joined by `_`. Lists stay.
+/// Returns an object without inner objects, whose keys are joined to the outer key by `_`. Lists
+/// stay.
 fn flatten(object: Object) -> Object {
     fn add(flat: &mut Object, key: String, value: Json) {
         match value {

@@ -11,7 +11,8 @@ use serde_json::{Value as Json, json};
 use super::feature;
 use super::json::{Object, bytes, hex, lossy, task, text};
 
-/// Makes `FIELDS`, the names of all fields, and `fields` of rows: the records that match a pattern have these fields.
+/// Generates `FIELDS`, the names of all fields, and the function `fields` from rows of a pattern
+/// and the fields of matching records.
 macro_rules! rows {
     (|$record:ident| $($pattern:pat $(if $condition:expr)? => { $($name:literal: $value:expr),* $(,)? })*) => {
         /// The names of the fields of these records, some of them several times.
@@ -21,7 +22,7 @@ macro_rules! rows {
         ///
         /// # Errors
         ///
-        /// Those of [`FileRecord::user`], and of the content of a feature.
+        /// The error of [`FileRecord::user`], or the content of a feature is malformed.
         pub(super) fn fields($record: &FileRecord<'_>) -> Result<Object> {
             Ok(match $record.user()? {
                 $($pattern $(if $condition)? => {
@@ -84,7 +85,8 @@ rows! { |record|
         "cap_user_time_zero": time.short.map(|short| short.cap_user_time_zero),
         "cap_user_time_short": time.short.map(|short| short.cap_user_time_short),
     }
-    // The mark after the last feature has a number that a newer tool uses for a feature, and no content.
+    // The mark after the last feature has a number that a newer tool uses for a feature, and no
+    // content.
     UserRecord::HeaderFeature(section) if section.bytes.is_empty() => { "feature": section.feature.0 }
     UserRecord::HeaderFeature(section) => {
         "feature": section.feature.0, "feature_name": section.feature.to_string(),
@@ -107,7 +109,7 @@ rows! { |record|
 
 /// Returns the name of a kind, of the kernel or of tools.
 ///
-/// Those of tools are the names that `perf script -D` prints where they are shorter.
+/// Kinds of tools have the names that `perf script -D` prints, if these are shorter.
 pub(super) fn name(kind: RecordType) -> Cow<'static, str> {
     match kind {
         record_type::HEADER_TRACING_DATA => "TRACING_DATA".into(),

@@ -12,7 +12,8 @@ use crate::recording::machine_lines;
 pub(super) fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Exported { profile, about, payloads, .. } = exported;
     let tracepoints = about.tracepoints();
-    // The attr and the fields of each event of the profile: equal names have the same tracepoint.
+    // The attr and the fields of each event of the profile: events with equal names are of the same
+    // tracepoint.
     let events: Vec<_> = profile
         .events()
         .iter()

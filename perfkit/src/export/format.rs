@@ -25,13 +25,13 @@ pub(super) enum Format {
 
 /// The properties of a format.
 pub(super) struct Row {
-    /// Ends of the names of its files.
+    /// Suffixes of the names of its files.
     ends: &'static [&'static str],
-    /// Options that no other format has.
+    /// Options of this format, which not all formats have.
     options: &'static [&'static str],
-    /// Whether its bytes are not for a terminal.
+    /// Whether the output is binary, and so refused on a terminal.
     pub(super) is_binary: bool,
-    /// Whether its writer compresses.
+    /// Whether the writer itself compresses the output.
     pub(super) is_compressed: bool,
     /// Whether it has one event only.
     pub(super) has_one_event: bool,
@@ -113,7 +113,7 @@ impl Format {
         }
     }
 
-    /// Returns the format of a file by its name: the one with the longest end of it.
+    /// Returns the format of a file by its name. The longest suffix wins.
     pub(super) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let name = name.strip_suffix(".gz").unwrap_or(name);
@@ -125,7 +125,7 @@ impl Format {
         formats.max_by_key(|(len, _)| *len).map(|(_, format)| format)
     }
 
-    /// Returns whether the format has an option, which is one that not all have.
+    /// Returns whether the format has an option that not all formats have.
     pub(super) fn has_option(self, option: &str) -> bool {
         self.row().options.contains(&option)
     }

@@ -64,7 +64,8 @@ pub(crate) struct Options {
     profile: ProfileOptions,
 }
 
-/// Writes a recording in another format. Damage is an error, after all that could be read is written.
+/// Writes a recording in another format. Damage is an error, after all that could be read is
+/// written.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let output = options.output.as_deref().unwrap_or(Path::new("-"));
     let Some(format) = options.format.or_else(|| Format::of_name(output)) else {
@@ -118,7 +119,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     } else if written.is_ok() && samples == 0 {
         note("no samples: the recording has none, or the options choose none of them");
     }
-    // A viewer that has seen enough needs no notes.
+    // A viewer that closed the pipe has seen enough, and needs no notes.
     if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) {
         note_losses(profile);
     }
@@ -136,9 +137,9 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 struct Exported<'a> {
     profile: &'a Profile,
     about: &'a About,
-    /// Those of tracepoints, for a format that has their fields.
+    /// The payloads of tracepoint samples, for a format with their fields.
     payloads: Payloads,
-    /// The event, for a format that has one only.
+    /// The event, for a format with a single event.
     event: Option<EventId>,
     /// The path of the output.
     output: &'a Path,
@@ -200,7 +201,7 @@ fn firefox(profile: &Profile, about: &About) -> Firefox {
     if let Some(cpu) = &about.cpu {
         firefox = firefox.with_cpu(cpu);
     }
-    // The clocks side by side are there without the times of samples, too, which pipes lack.
+    // The pair of clock readings is known even without sample times, which pipes lack.
     let clock = about.clock.map(|clock| {
         let wall = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(clock.wall_clock_time));
         (wall, clock.clock_time)
@@ -226,8 +227,8 @@ fn interval(profile: &Profile, about: &About) -> Option<Duration> {
     }
 }
 
-/// Returns the wall clock at the first sample: by the clocks that the recording has side by side, or else by the time of the
-/// file, to which it was written after the last sample.
+/// Returns the wall-clock time of the first sample, by the recorded pair of clock readings, or else
+/// by the modification time of the file, which is the time of the last sample or later.
 fn start(about: &About) -> Option<SystemTime> {
     let times = about.sample_time?;
     if let Some(clock) = about.clock {

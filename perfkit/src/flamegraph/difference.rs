@@ -8,7 +8,7 @@ use crate::out::message::note;
 use crate::recording::Root;
 
 impl Options {
-    /// Returns the picture of `new`, colored by what differs from `base`.
+    /// Returns the picture of `new`, colored by its difference from `base`.
     pub(super) fn difference(&self, base: &Input, new: &Input) -> io::Result<Picture> {
         let preferred = self.profile.source.off_cpu.event();
         let (base_event, event) = (sampled_event(base, preferred)?, sampled_event(new, preferred)?);
@@ -19,7 +19,8 @@ impl Options {
                 format!("expected samples of the same event, found {base_name} and {name}: choose one by -e");
             return Err(io::Error::other(text));
         }
-        // Without annotations: a function that is inlined in one recording only is the same function.
+        // Without annotations: a function that is inlined in one recording only is the same
+        // function.
         let folded = self.folded(event);
         let mut picture = draw(profile, event, &folded, titles::comparison(&base.path, &new.path, &name))?;
         let mut base_lines = stacks::lines(base_profile, &self.folded(base_event))?;
@@ -39,7 +40,7 @@ impl Options {
             picture.lines.iter().filter(|line| line.value == 0).map(|line| u128::from(line.base)).sum();
         let all: u128 = picture.lines.iter().map(|line| u128::from(line.base)).sum();
         if gone > 0 {
-            // They have no width. The swapped comparison shows them.
+            // Functions of BASE only have no width. The swapped comparison shows them.
             #[expect(clippy::cast_precision_loss, reason = "printed with one decimal")]
             let percent = 100.0 * gone as f64 / all as f64;
             notes.push(format!("gone and not drawn: {percent:.1}% of the base"));
@@ -59,7 +60,7 @@ impl Options {
     }
 }
 
-/// Returns a value of a sum as its part of another sum, rounded.
+/// Scales a value of the sum `from` to the sum `to`, rounded.
 fn scaled(value: u64, to: u128, from: u128) -> u64 {
     let product = u128::from(value).checked_mul(to).and_then(|product| product.checked_add(from / 2));
     let part = product.map_or(u128::MAX, |product| product / from);

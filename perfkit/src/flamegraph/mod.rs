@@ -87,9 +87,11 @@ struct Input {
     profiled: ReadProfile,
 }
 
-/// Draws a recording, or the difference of two. Damage is an error, after all that could be read is drawn.
+/// Draws a recording, or the difference of two. Damage is an error, after all that could be read is
+/// drawn.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
-    // The parser does not require an option that conflicts with another one of the command line.
+    // Checked here, because the parser drops a requirement for an option that conflicts with a
+    // given option.
     if options.normalize && options.diff.is_none() {
         note("--normalize is an option of --diff");
         return Ok(ExitCode::from(2));
@@ -107,7 +109,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if let Err(error) = &written
         && error.kind() == io::ErrorKind::BrokenPipe
     {
-        // The reader of standard output has what it wanted, and gets no notes.
+        // The reader of standard output closed it, so notes are left out.
         return written.map(|()| ExitCode::SUCCESS);
     }
     let mut result = written;
@@ -117,7 +119,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         }
         note_losses(&profiled.profile);
         if let Err(damage) = profiled.finish() {
-            // The last error is the one of the command.
+            // The first error is the error of the command, which is printed last.
             if result.is_ok() {
                 result = Err(damage);
             } else {
@@ -129,7 +131,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 }
 
 impl Options {
-    /// Reads the recording, or two: the base is the first.
+    /// Reads the recording, or both recordings of a comparison, the base first.
     fn read(&self) -> io::Result<Vec<Input>> {
         let files: Vec<InputOptions> = match &self.diff {
             Some(files) => files.iter().map(InputOptions::of_file).collect(),
@@ -200,7 +202,7 @@ impl Options {
     }
 }
 
-/// Returns the picture of an event's values with the usual look.
+/// Returns the picture of an event's values with default options.
 fn draw(profile: &Profile, event: EventId, folded: &Folded, title: String) -> io::Result<Picture> {
     let is_time = profile.event(event).is_some_and(|event| event.unit == Unit::Nanoseconds);
     Ok(Picture {

@@ -30,21 +30,22 @@ pub(super) fn parser() -> impl TypedValueParser<Value = Palette> {
 /// Two colors, between which the name of a frame chooses one, so that neighbors differ.
 type Range = ([u8; 3], [u8; 3]);
 
-// Blue and orange, the two hues that people with a red-green deficiency distinguish best. All differ in lightness too, for other
-// deficiencies and on paper: CIE L* is 57 to 63, 70 to 73, 77 to 81 and 87 to 92. Black text has a contrast of 5.9 or more on
-// each; 4.5 is enough to read it.
+// Blue and orange, the two hues that people with a red-green deficiency distinguish best. All
+// differ in lightness too, for other deficiencies and on paper: CIE L* is 57 to 63, 70 to 73, 77 to
+// 81 and 87 to 92. Black text has a contrast of 5.9 or more on each; 4.5 is enough to read it.
 const KERNEL: Range = ([200, 118, 28], [216, 134, 44]);
 const UNNAMED: Range = ([170, 170, 170], [178, 178, 178]);
 const USER: Range = ([118, 200, 245], [148, 208, 248]);
 const INLINED: Range = ([188, 224, 252], [206, 235, 254]);
 
-/// Color of frames that a search finds: yellow is lighter than orange, and no deficiency takes it for blue or grey.
+/// Color of frames that a search finds: yellow is lighter than orange, and no deficiency takes it
+/// for blue or grey.
 pub(super) const SEARCH: &str = "#f0e442";
 
-/// Returns the colors of frames: the kernel's, inlined ones, those without a name, and others.
+/// Returns the colors of kernel, inlined, unnamed and other frames.
 pub(super) fn origin<'a>(frames: impl Iterator<Item = &'a str>) -> PaletteMap {
     let mut map = PaletteMap::default();
-    // The frame of all stacks, which has no name here.
+    // The root frame, whose name is empty.
     map.insert("", Color { r: 218, g: 218, b: 218 });
     for frame in frames {
         if map.get(frame).is_none() {
@@ -64,7 +65,7 @@ fn color(frame: &str) -> Color {
     let part = hash(frame);
     let [r, g, b] = [0, 1, 2].map(|index| {
         let at = |color: [u8; 3]| u32::from(color.get(index).copied().unwrap_or_default());
-        // Each range rises.
+        // The second color of each range is the larger in each channel.
         (at(from) + (at(to) - at(from)) * part / 255) as u8
     });
     Color { r, g, b }

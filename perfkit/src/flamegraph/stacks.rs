@@ -20,8 +20,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Returns the order by frames. In the order of the text, a stack and its callees are not always neighbors: `a::b` is
-    /// between `a` and `a;b`.
+    /// Returns the order by frames. In text order, a stack and its callees are not always
+    /// neighbors: `a::b` is between `a` and `a;b`.
     fn compare(&self, other: &Self) -> Ordering {
         self.stack.split(';').cmp(other.stack.split(';'))
     }
@@ -42,7 +42,8 @@ pub(super) fn lines(profile: &Profile, folded: &Folded) -> io::Result<Vec<Line>>
     Ok(lines)
 }
 
-/// Joins the stacks of a recording with the stacks of its base. Both are sorted, and so is the result.
+/// Joins the stacks of a recording with the stacks of its base. Both are sorted, and so is the
+/// result.
 pub(super) fn join(base: Vec<Line>, lines: Vec<Line>) -> Vec<Line> {
     let as_base = base.into_iter().map(|line| Line { base: line.value, value: 0, ..line });
     let mut joined: Vec<Line> = as_base.chain(lines).collect();
@@ -68,8 +69,9 @@ pub(super) fn reverse(lines: &mut [Line]) {
 
 /// Returns the name of a frame as inferno takes it and XML may have it.
 ///
-/// Inferno takes a number after a blank for a value, and a line that begins with `# ` for a comment: the blank becomes a
-/// no-break space. It removes white space around a stack.
+/// Inferno takes a number after a blank for a value, and a line that begins with `# ` for a
+/// comment, so each blank becomes a no-break space. Inferno also removes white space around a
+/// stack.
 fn frame(name: &str) -> Cow<'_, str> {
     let name = match name.trim() {
         "" => UNKNOWN,
@@ -89,7 +91,8 @@ fn frame(name: &str) -> Cow<'_, str> {
     if name.is_ascii() { name } else { Cow::Owned(text(&name)) }
 }
 
-/// Returns a text without characters that control a terminal or a browser, or that XML does not permit.
+/// Returns a text without characters that control a terminal or a browser, or that XML does not
+/// permit.
 pub(super) fn text(text: &str) -> String {
     shown(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -11,10 +11,10 @@ use super::stacks::{self, Line};
 /// Sum of values up to which inferno computes with them exactly, and without an overflow.
 const MAX_TOTAL: u128 = (1 << 53) - 1;
 
-/// A flame graph.
+/// The values and options of a flame graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// Sorted by their frames.
+    /// Stacks, sorted by their frames.
     pub(super) lines: Vec<Line>,
     /// Whether the colors show the difference from the base.
     pub(super) is_difference: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Picture {
     pub(super) subtitle: String,
     /// The name of the values' unit.
     pub(super) unit: String,
-    /// Values in one of the unit.
+    /// Number of values that make one unit.
     pub(super) per_unit: u64,
     pub(super) look: Look,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Picture {
 /// The layout and colors of a flame graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// In pixels; `None` for the width of the window.
+    /// Width in pixels; `None` for the width of the window.
     pub(super) width: Option<u16>,
     /// Width of the narrowest frame, in percent of all.
     pub(super) min_width: f64,
@@ -42,13 +42,14 @@ pub(super) struct Look {
 impl Look {
     /// Returns the characters that fit on the line below the title.
     pub(super) fn subtitle_len(&self) -> usize {
-        // The width of inferno's default, its margins, and of a character in tenths of pixels: a monospace font of 12.
+        // Inferno's default width, its margins, and the width of a character of a 12-pixel
+        // monospace font in tenths of a pixel.
         let (usual, margins, character) = (1200, 20, 73);
         (usize::from(self.width.unwrap_or(usual)).saturating_sub(margins)) * 10 / character
     }
 }
 
-/// Width in percent below which a frame cannot be seen, as inferno has it.
+/// Width in percent below which a frame cannot be seen, as in inferno.
 pub(super) const MIN_WIDTH: f64 = 0.01;
 
 impl Default for Look {
@@ -58,11 +59,11 @@ impl Default for Look {
 }
 
 impl Picture {
-    /// Writes the picture as SVG. The same stacks have the same bytes.
+    /// Writes the picture as SVG. The same stacks give the same bytes.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let shift = self.shift();
-        // In reverse, because a flame chart takes its lines from the last to the first, and then as they are: without a
-        // check of their order as text, which this order is not.
+        // In reverse, because a flame chart takes its lines from last to first. Unlike a flame
+        // graph, it does not require text order, from which the order by frames differs.
         let lines: Vec<String> = self.lines.iter().rev().map(|line| self.text(line, shift)).collect();
         let mut options = flamegraph::Options::default();
         options.flame_chart = true;
@@ -105,21 +106,22 @@ impl Picture {
         self.lines.iter().map(|line| u128::from(line.value)).sum()
     }
 
-    /// Says that the values are numbers of samples.
+    /// Marks the values as numbers of samples.
     pub(super) fn count_samples(&mut self) {
         "samples".clone_into(&mut self.unit);
         self.per_unit = 1;
     }
 
-    /// Returns the bits that values lose so that their sum is at most [`MAX_TOTAL`].
+    /// Returns by how many bits values are shifted right, so that their sum is at most
+    /// [`MAX_TOTAL`].
     fn shift(&self) -> u32 {
         let base: u128 = self.lines.iter().map(|line| u128::from(line.base)).sum();
         let total = self.total().max(base);
         (MAX_TOTAL.leading_zeros()).saturating_sub(total.leading_zeros())
     }
 
-    /// Returns the text of a stack. The values of a comparison are in the unit, because inferno computes the percentage of a
-    /// difference without the factor.
+    /// Returns the text of a stack. The values of a comparison are in the unit, because inferno
+    /// computes the percentage of a difference without the factor.
     fn text(&self, line: &Line, shift: u32) -> String {
         let stack = &line.stack;
         if self.is_difference {
@@ -131,7 +133,7 @@ impl Picture {
     }
 }
 
-/// Returns a title that fits beside the buttons of a picture of the usual width.
+/// Returns a title that fits next to the buttons of a picture of the default width.
 pub(super) fn short_title(title: &str) -> String {
     const MAX: usize = 88;
     shortened(&stacks::text(title), MAX)

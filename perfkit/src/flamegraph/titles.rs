@@ -17,12 +17,12 @@ pub(super) fn title(about: &About, profile: &Profile, file: &Path, event: &str) 
     short_title(&format!("{event}: {name}"))
 }
 
-/// Returns the recorded program with its arguments, which end the command line of the tool: they begin at the first word that is
-/// the name of a thread. Without such a word, all are returned.
+/// Returns the recorded program with its arguments, which are the end of the tool's command line
+/// from the first word that is the name of a thread. Without such a word, all words are returned.
 fn recorded(command: &[String], profile: &Profile) -> Vec<String> {
     let names: HashSet<&str> =
         profile.threads().iter().map(|thread| profile.locations().string(thread.name)).collect();
-    // The kernel cuts names of threads off.
+    // The kernel truncates names of threads.
     let name = |word: &str| file_name(word).chars().take(15).collect::<String>();
     let is_program = |word: &String| names.contains(name(word).as_str());
     let start = command.iter().skip(1).position(is_program).map_or(0, |start| start + 1);
@@ -39,7 +39,7 @@ pub(super) fn comparison(base: &Path, file: &Path, event: &str) -> String {
     short_title(&format!("{event}: {file} compared with the base {base}"))
 }
 
-/// Returns the names of two recordings: without their folders, unless they are equal then.
+/// Returns the names of two recordings, without folders if the names differ.
 pub(super) fn names(base: &Path, file: &Path) -> [String; 2] {
     let name = |path: &Path| path.file_name().map(shown);
     match (name(base), name(file)) {
@@ -48,12 +48,12 @@ pub(super) fn names(base: &Path, file: &Path) -> [String; 2] {
     }
 }
 
-/// Returns the number of samples and what is missing, in any case: 0 says that nothing is.
+/// Returns the number of samples and the losses. Zero losses are printed too.
 pub(super) fn counts(profile: &Profile, event: EventId) -> String {
     format!("{}, {}", count(profile.sample_count(event), "sample"), losses(profile))
 }
 
-/// Returns the number of samples and what is missing, each beside the number of the base.
+/// Returns the number of samples and the losses, each with the number of the base.
 pub(super) fn counts_beside((profile, event): (&Profile, EventId), base: (&Profile, EventId)) -> String {
     let numbers = |profile: &Profile, event| {
         let losses = profile.losses();
@@ -67,7 +67,7 @@ pub(super) fn counts_beside((profile, event): (&Profile, EventId), base: (&Profi
     )
 }
 
-/// Returns what is missing.
+/// Returns the losses.
 pub(super) fn losses(profile: &Profile) -> String {
     let losses = profile.losses();
     format!("{}, {}", losses.lost, count(losses.incomplete(), "incomplete stack"))

@@ -14,7 +14,8 @@ pub(crate) fn print(about: &About, out: &mut dyn Write) -> io::Result<()> {
     lines(about).iter().try_for_each(|line| writeln!(out, "# {line}"))
 }
 
-/// Returns the metadata as lines without control characters: the machine, the recording and each event.
+/// Returns the metadata as lines without control characters: the machine, the recording and each
+/// event.
 pub(crate) fn lines(about: &About) -> Vec<String> {
     let mut lines: Vec<_> = machine_lines(about).collect();
     if let Some(time) = about.sample_time {
@@ -59,14 +60,14 @@ fn recording(about: &About) -> Option<String> {
     line("recorded by", [command, version])
 }
 
-/// Returns a line, if there is something to say. Control characters are escaped.
+/// Returns a line, or `None` without any part. Control characters are escaped.
 fn line<const N: usize>(title: &str, parts: [Option<String>; N]) -> Option<String> {
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     let line = || format!("{}: {}", title.trim_end(), parts.join(", "));
     (!parts.is_empty()).then(|| Value::Text(line().as_bytes()).to_string())
 }
 
-/// Returns the name of an event: as the file has it, else made from the attr.
+/// Returns the name of an event from the file, or else a name made from the attr.
 pub(crate) fn event_name(event: &FileEvent) -> String {
     match event.name() {
         Some(name) => Value::Text(name).to_string(),

@@ -16,7 +16,8 @@ pub(crate) struct EventOptions {
 }
 
 impl EventOptions {
-    /// Returns which of these events are chosen. The names may be without the modifiers after the colon.
+    /// Returns which of these events are chosen. The names may be without the modifiers after the
+    /// colon.
     pub(super) fn choose(&self, events: &[&str]) -> io::Result<Vec<bool>> {
         let names = &self.events;
         let is_name = |event: &str, name: &str| {
@@ -31,7 +32,8 @@ impl EventOptions {
     }
 }
 
-/// Returns the event of a format or a comparison that has one: the one with this name if it is there.
+/// Returns the event for a format or a comparison of a single event, by preference the event with
+/// this name.
 pub(crate) fn single_event(profile: &Profile, preferred: Option<&str>) -> io::Result<EventId> {
     let preferred = profile.event_ids().find(|(_, event)| Some(event.name.as_str()) == preferred);
     if let Some((id, _)) = preferred {
@@ -62,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    /// A profile of events that have samples or not.
+    /// A profile of events with or without samples.
     fn profile(events: &[(&str, bool)]) -> Profile {
         let (mut builder, mut locations) = (ProfileBuilder::new(), Locations::new());
         let thread = builder.thread(1, 1, locations.intern("a"));

@@ -1,4 +1,4 @@
-//! The samples that count.
+//! The choice of samples by task, CPU, time and object.
 
 use std::ffi::OsString;
 use std::io;
@@ -48,8 +48,8 @@ impl FilterOptions {
     ///
     /// # Errors
     ///
-    /// An option needs what the recording does not have: the CPU or the time of samples, or for parts of the recording the
-    /// times of its first and last sample.
+    /// An option needs data that the recording lacks: the CPU or the time of samples, or for parts
+    /// of the recording the times of its first and last sample.
     pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
         let mut filter = self.task.filter(about)?;
         filter.dsos = bytes(&self.dso);
@@ -58,7 +58,7 @@ impl FilterOptions {
 }
 
 impl TaskFilterOptions {
-    /// Makes the filter for a recording, as [`FilterOptions::filter`].
+    /// Makes the filter for a recording, like [`FilterOptions::filter`].
     pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
         let lacks = |option: &str, what: &str, remedy: &str| {
             let text = format!("{option}: the samples of this recording have no {what}; {remedy}");

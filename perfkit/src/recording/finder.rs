@@ -22,7 +22,8 @@ pub(crate) struct FinderOptions {
 }
 
 impl FinderOptions {
-    /// Makes the finder of a recording's files. A note says if metadata is missing, because files may then be of another build.
+    /// Makes the finder of a recording's files. Prints a note if metadata is missing, because files
+    /// may then be of another build.
     pub(crate) fn finder(&self, about: &About) -> FileFinder {
         if let Some(gap) = &about.gap {
             note(gap);
@@ -38,8 +39,8 @@ impl FinderOptions {
     }
 }
 
-/// Returns the path of a folder. Without it, files would be missing for a reason that no message names: shells do not expand the
-/// `~` of `--symfs=~/x`.
+/// Returns the path of a folder that exists. Otherwise files would be missing without an
+/// explanation, for example because shells do not expand the `~` of `--symfs=~/x`.
 fn folder(path: PathBuf) -> Result<PathBuf, String> {
     match fs::metadata(&path) {
         Ok(metadata) if metadata.is_dir() => Ok(path),

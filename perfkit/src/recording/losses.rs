@@ -4,17 +4,19 @@ use perf_profile::{Losses, Profile};
 
 use crate::out::message::{count, note};
 
-/// Samples with an address without a name, in parts of all samples, below which the reasons are not printed: a few stacks of most
-/// recordings lead to an address at which nothing is mapped.
+/// Reasons for missing names are printed only if at least one of this many samples has an unnamed
+/// address, because most recordings have a few stacks with an address at which nothing is mapped.
 const FEW: u64 = 200;
 
-/// Prints what the profile lacks, each with its most frequent reason: `perfkit report` has all. Less than a thousandth of the stacks
-/// is left out, because nearly every recording has some.
+/// Prints each kind of gap of the profile with its most frequent reason; `perfkit report` has all
+/// reasons. Incomplete stacks below a thousandth are left out, because nearly every recording has
+/// some.
 pub(crate) fn note_losses(profile: &Profile) {
     lines(&losses(profile).0).iter().for_each(note);
 }
 
-/// Returns what the profile lacks without the reasons of a few addresses without a name, and the number of these.
+/// Returns the gaps of the profile without the reasons for a few unnamed addresses, and the number
+/// of these addresses.
 pub(crate) fn losses(profile: &Profile) -> (Losses, u64) {
     let samples = profile.event_ids().map(|(id, _)| profile.sample_count(id)).fold(0, u64::saturating_add);
     let mut losses = profile.losses().clone();
@@ -27,7 +29,7 @@ pub(crate) fn losses(profile: &Profile) -> (Losses, u64) {
     (losses, unnamed)
 }
 
-/// Returns whether so few samples have an address without a name that the reasons are not printed.
+/// Returns whether so few samples have an unnamed address that the reasons are not printed.
 pub(crate) fn are_few(unnamed_samples: u64, samples: u64) -> bool {
     unnamed_samples.saturating_mul(FEW) < samples
 }
@@ -64,7 +66,7 @@ fn lines(losses: &Losses) -> Vec<String> {
     lines
 }
 
-/// Returns what to say of addresses that were named by the last of several functions.
+/// Returns a message about addresses that were named after the last of several functions.
 pub(crate) fn reused(addresses: u64) -> Option<String> {
     let addresses = (addresses > 0).then(|| count(addresses, "address"))?;
     Some(format!(

@@ -1,4 +1,5 @@
-//! The input of every command that reads a recording: its options, its metadata, its records, and which of them count.
+//! The input of every command that reads a recording: options, metadata, records and the sample
+//! filter.
 //!
 //! ```text
 //! let (about, mut records) = options.input.open()?.in_time_order();
@@ -53,7 +54,7 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
-    /// Names a recording without an option, as commands do that take several or one as an argument.
+    /// Names a recording without an option, for commands that take recordings as arguments.
     pub(crate) fn of_file(path: impl Into<PathBuf>) -> Self {
         Self { input: path.into(), force: false }
     }

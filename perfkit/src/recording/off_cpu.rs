@@ -20,7 +20,7 @@ pub(crate) struct OffCpuOptions {
 }
 
 impl OffCpuOptions {
-    /// Returns the event of a view that has one, if the user chooses no other.
+    /// Returns the event for a view of a single event, if the user chooses no other.
     pub(crate) fn event(self) -> Option<&'static str> {
         self.off_cpu.then_some(OffCpuEvents::BLOCKED)
     }

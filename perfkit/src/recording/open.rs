@@ -1,4 +1,4 @@
-//! Opening of a recording.
+//! Opens recordings, with errors of one line.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal};
@@ -16,7 +16,8 @@ impl InputOptions {
     ///
     /// # Errors
     ///
-    /// One line with the name of the file: it does not exist, may not be read, or is no recording.
+    /// The file does not exist, may not be read, or is not a recording. The error is one line with
+    /// the name of the file.
     pub(crate) fn open(&self) -> io::Result<Recording> {
         let (name, opened) = if self.input.as_os_str() == "-" {
             ("standard input".to_owned(), standard_input())
@@ -37,9 +38,10 @@ fn standard_input() -> io::Result<Recording> {
     Recording::from_file(File::from(stdin.as_fd().try_clone_to_owned()?), "standard input")
 }
 
-/// Returns the error as one line, with the remedy of the commonest.
+/// Returns the error as one line, with a remedy for the most common error.
 ///
-/// The perf tool reads standard input without `-i` if that is a FIFO, which hangs where it is one by chance.
+/// Without `-i`, the perf tool reads standard input if it is a FIFO, which hangs if that FIFO has
+/// no recording. Here only the name `-` reads it.
 fn failed(name: &str, error: &io::Error) -> io::Error {
     let is_fifo = || {
         let stdin = io::stdin().as_fd().try_clone_to_owned();

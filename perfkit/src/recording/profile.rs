@@ -40,8 +40,8 @@ impl ProfileOptions {
         self.source.profile(&self.input, builder)
     }
 
-    /// Reads the recording into a table with these columns, and a profile without stacks; with `--off-cpu`, into a profile
-    /// with stacks alone.
+    /// Reads the recording into a table with these columns, and a profile without stacks; with
+    /// `--off-cpu`, into a profile with stacks alone.
     pub(crate) fn table(&self, columns: &[Column]) -> io::Result<ReadProfile> {
         // Waits are found in stacks.
         if self.source.off_cpu.is_shown() {

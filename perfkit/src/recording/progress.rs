@@ -1,4 +1,4 @@
-//! How far a command is, on standard error.
+//! The progress of a command, on standard error.
 
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use perf_profile::read::{Progress as Reading, Records};
 
-/// A command that ends before shows nothing.
+/// Time before progress is shown. Shorter commands show nothing.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// Time between two steps of a sign that shows only that the program works.
+/// Time between two steps of the spinner.
 const TICK: Duration = Duration::from_millis(200);
 
 /// When a command writes its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// After all steps, as a table. Call [`Records::end_progress`] before it.
+    /// After the last step, as a table is. Call [`Records::end_progress`] before the output.
     BeforeOutput,
-    /// While it reads, a line a record. A bar among the lines, or over the screen of a pager that reads them, would
-    /// disturb, so that it is shown only if the output is a file.
+    /// During reading, one line for each record. A bar would disturb the lines on a terminal or in
+    /// a pager, so it is shown only if the output is a file.
     BesideOutput,
 }
 
@@ -30,14 +30,14 @@ impl Shown {
     }
 }
 
-/// Shows on a terminal how much of a recording was read, after a second.
+/// Shows on a terminal how much of a recording was read, after one second.
 pub(crate) fn show_progress(records: &mut Records, shown: Shown) {
     if let Some(report) = reading(shown, records.name(), records.byte_len()) {
         records.on_progress(report);
     }
 }
 
-/// Returns what shows how far the reading of a recording is, if it is to be shown.
+/// Returns the callback that shows how much of a recording was read; `None` if nothing is shown.
 pub(super) fn reading(shown: Shown, name: &str, len: Option<u64>) -> Option<impl FnMut(Reading) + 'static> {
     enum Sign {
         Bar(Progress),
@@ -51,7 +51,7 @@ pub(super) fn reading(shown: Shown, name: &str, len: Option<u64>) -> Option<impl
     })
 }
 
-/// A bar on the terminal, from the second second on. Dropping removes it.
+/// A progress bar on the terminal, shown after one second. Removed on drop.
 #[derive(Debug)]
 pub(crate) struct Progress {
     message: String,
@@ -61,13 +61,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Makes a bar of `len` bytes, or one without an end. Returns `None` if it is not to be shown. `message` has no control
-    /// characters.
+    /// Makes a bar of `len` bytes, or without a known length. Returns `None` if it is not shown.
+    /// `message` must not have control characters.
     pub(crate) fn new(shown: Shown, message: String, len: Option<u64>) -> Option<Self> {
         shown.is_now().then(|| Self { message, len, start: Instant::now(), bar: None })
     }
 
-    /// Shows that `bytes` are done. Costs a look at the clock, so call it every hundred steps.
+    /// Shows that `bytes` are done. Reads the clock, so call it every hundred steps.
     pub(crate) fn set(&mut self, bytes: u64) {
         if let Some(bar) = &self.bar {
             // Draws at most 20 times a second.
@@ -93,20 +93,19 @@ impl Drop for Progress {
     }
 }
 
-/// A sign on the terminal that the program works, from the second second on, for a step whose length is unknown. Dropping
-/// removes it.
+/// A spinner on the terminal for a step of unknown length, shown after one second. Removed on drop.
 #[derive(Debug)]
 pub(crate) struct Step(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Step {
-    /// Begins a step. `message` has no control characters.
+    /// Begins a step. `message` must not have control characters.
     pub(crate) fn new(shown: Shown, message: &'static str) -> Self {
         if !shown.is_now() {
             return Self(None);
         }
         let (sender, receiver) = channel::<()>();
         let show = move || {
-            // The sender only hangs up.
+            // The sender sends nothing, and hangs up at the end.
             if receiver.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                 let bar = new_bar(None, "{spinner} {msg} {elapsed}", message);
                 while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -115,7 +114,7 @@ impl Step {
                 bar.finish_and_clear();
             }
         };
-        // Without a thread there is no sign, which is no reason to fail.
+        // If no thread can be started, the step runs without a spinner.
         Self(thread::Builder::new().spawn(show).ok().map(|thread| (sender, thread)))
     }
 }
@@ -124,7 +123,7 @@ impl Drop for Step {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // Waits until the sign is removed, so that output does not mix with it.
+            // Waits until the spinner is removed, so that it does not mix with output.
             let _ = thread.join();
         }
     }

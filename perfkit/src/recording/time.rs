@@ -12,9 +12,9 @@ const DIGITS: usize = 9;
 /// Times as the user gave them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TimeSpec {
-    /// In ns.
+    /// Ranges in ns of the recording's clock, ends included.
     Times(Vec<RangeInclusive<u64>>),
-    /// Parts of the recording, between 0 and 1.
+    /// Parts of the recording, each from and to a fraction between 0 and 1.
     Parts(Vec<(f64, f64)>),
 }
 
@@ -40,7 +40,7 @@ impl FromStr for TimeSpec {
 }
 
 impl TimeSpec {
-    /// Returns the times. `samples` has the first and the last time of the recording, of which parts are taken.
+    /// Returns the times. `samples` has the first and last sample time, to which parts refer.
     pub(super) fn ranges(&self, samples: Option<SampleTime>) -> io::Result<Vec<RangeInclusive<u64>>> {
         match (self, samples) {
             (Self::Times(ranges), _) => Ok(ranges.clone()),
@@ -89,7 +89,7 @@ fn part(text: &str) -> Option<(f64, f64)> {
         let (size, number) = (percent(size)?, number.parse::<u32>().ok().filter(|number| *number > 0)?);
         (size * f64::from(number - 1), size * f64::from(number))
     };
-    // A third of 33.3 % is within rounding.
+    // Allows for rounding, for example of the third 33.3 %.
     ((0.0..=1.0).contains(&start) && start < stop && stop <= 1.0 + 1e-9).then_some((start, stop.min(1.0)))
 }
 
@@ -100,7 +100,8 @@ fn percent(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().filter(|_| is_plain).map(|percent| percent / 100.0)
 }
 
-/// Returns the times of a part. Its end belongs to the next part, so that the parts of a recording have each sample once.
+/// Returns the times of a part. The end belongs to the next part, so that each sample is in exactly
+/// one part.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
@@ -217,7 +218,8 @@ mod tests {
             #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "any time in the recording will do")]
             let time = first + (at * len as f64) as u64;
             let last = first + len;
-            // Parts of at least two times, which does not hold for a recording that is shorter than its parts.
+            // Parts of at least two times, which does not hold for a recording that is shorter than
+            // its parts.
             prop_assume!(len > 100);
             let step = 100.0 / f64::from(count);
             let part = |number: u32| format!("{}%-{}%", step * f64::from(number), if number + 1 == count { 100.0 } else { step * f64::from(number + 1) });

@@ -1,4 +1,4 @@
-//! The lines before a report: the recording, its events, and what it lacks.
+//! The lines before a report: the recording, its events and its losses.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,8 @@ use perf_profile::{Event, Losses, Profile, Unit};
 use crate::out::message::{count, number, shown};
 use crate::recording::{About, lines, losses};
 
-/// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.
+/// Prints the machine, the recording and the losses as lines that begin with `#`. All losses are
+/// printed.
 pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
     for line in lines(about) {
         writeln!(out, "# {line}")?;
@@ -25,7 +26,8 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
     loss_lines(profile).iter().try_for_each(|line| writeln!(out, "# {line}"))
 }
 
-/// Returns what a profile lacks as lines without control characters, or that it lacks nothing.
+/// Returns the losses of a profile as lines without control characters, or a line that nothing was
+/// lost.
 pub(crate) fn loss_lines(profile: &Profile) -> Vec<String> {
     let (losses, few) = losses(profile);
     let mut lines: Vec<_> = losses.lines().iter().map(shown).collect();
@@ -42,7 +44,8 @@ pub(crate) fn loss_lines(profile: &Profile) -> Vec<String> {
     lines
 }
 
-/// Returns what can be said of a profile without losses. Nothing proves that a callchain is complete.
+/// Returns the line for a profile without losses, which claims nothing about callchains, because
+/// nothing proves that a callchain is complete.
 fn without_losses(losses: &Losses, names: Option<String>) -> String {
     let stacks = match (losses.complete_stacks, losses.unverified_stacks) {
         (0, 0) => None,

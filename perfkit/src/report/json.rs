@@ -9,7 +9,7 @@ use crate::recording::About;
 /// Version of the schemas of report and diff.
 pub(crate) const VERSION: u32 = 1;
 
-/// Returns a report with all rows and, if they are asked for, the nodes of the trees by event.
+/// Returns a report with all rows and, on demand, the nodes of the trees by event.
 pub(super) fn report(
     about: &About,
     profile: &Profile,
@@ -60,7 +60,8 @@ pub(crate) fn event_object(profile: &Profile, id: EventId, event: &Event) -> Val
     })
 }
 
-/// Returns the subject of a row and its values. Unknown names are null, as are columns that were not asked for.
+/// Returns the subject of a row and its values. Unknown names and columns that were not requested
+/// are null.
 pub(crate) fn entry<const N: usize>(entry: &Entry<'_>, values: [(&str, Value); N]) -> Value {
     let known = |text: Option<&str>| text.filter(|&text| text != UNKNOWN).map(str::to_owned);
     let line = entry.line.filter(|&(file, _)| file != UNKNOWN);
@@ -87,7 +88,7 @@ pub(crate) fn cost(cost: Cost) -> Value {
     })
 }
 
-/// Returns what a profile lacks.
+/// Returns the losses of a profile.
 pub(crate) fn losses(losses: &Losses) -> Value {
     let counts = [
         ("lost_records", losses.lost.records()),

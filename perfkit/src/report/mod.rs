@@ -106,7 +106,8 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
 }
 
-/// Prints the report of a recording. Damage is an error, after the report of all that could be read.
+/// Prints the report of a recording. Damage is an error, after the report of all that could be
+/// read.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let columns = sort::columns(&options.sort);
     let direction = options.call_graph.direction();
@@ -118,7 +119,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let (profile, about, sums) = (&read.profile, &read.metadata, &read.table);
     sort::check(&options.sort, about)?;
     let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| profile.sample_count(id) > 0).collect();
-    // Rows are sorted by the first event: the one that the user asks for.
+    // Rows are sorted by the first event, so the event that the user chose comes first.
     let asked = options.profile.source.off_cpu.event();
     sampled.sort_by_key(|(_, event)| Some(event.name.as_str()) != asked);
     let events: Vec<_> = sampled

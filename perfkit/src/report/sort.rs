@@ -43,7 +43,7 @@ impl SortKey {
         }
     }
 
-    /// Returns the name, as `-s` has it.
+    /// Returns the name for `-s`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Comm => "comm",
@@ -56,7 +56,7 @@ impl SortKey {
         }
     }
 
-    /// Returns the title, as the perf tool has it.
+    /// Returns the title of the column, as in the perf tool.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Comm => "Command",
@@ -69,7 +69,8 @@ impl SortKey {
         }
     }
 
-    /// Returns the text of an entry in this column, without control characters. Paths are as short as the names have them.
+    /// Returns the text of an entry in this column, without control characters. Paths are as short
+    /// as `names` makes them.
     pub(crate) fn text_among(self, entry: &Entry<'_>, names: &FileNames<'_>) -> String {
         match (self, entry.object, entry.line) {
             (Self::Dso, Some(path), _) => shown(names.objects.of(path)),
@@ -80,7 +81,8 @@ impl SortKey {
         }
     }
 
-    /// Returns the text of an entry in this column, without control characters: of paths, the last part.
+    /// Returns the text of an entry in this column, without control characters. A path is cut to
+    /// its last part.
     pub(crate) fn text(self, entry: &Entry<'_>) -> String {
         match self {
             Self::Comm => shown(entry.comm.unwrap_or_default()),
@@ -93,7 +95,7 @@ impl SortKey {
                 format!("{level} {}", shown(entry.function.unwrap_or(UNKNOWN)))
             }
             Self::Srcline => match entry.line {
-                // No lines of the kernel are known.
+                // Source lines of the kernel are unknown.
                 None | Some((UNKNOWN, _)) if entry.is_kernel => "[kernel]".to_owned(),
                 None | Some((UNKNOWN, _)) => UNKNOWN.to_owned(),
                 Some((file, line)) => format!("{}:{line}", shown(file_name(file))),
@@ -110,7 +112,7 @@ pub(crate) struct FileNames<'p> {
 }
 
 impl<'p> FileNames<'p> {
-    /// Makes the names of the files of these rows, which differ.
+    /// Makes names for the files of these rows. Different files get different names.
     pub(crate) fn new(entries: impl Iterator<Item = Entry<'p>> + Clone) -> Self {
         let files = entries.clone().filter_map(|entry| entry.line.map(|(file, _)| file));
         Self {

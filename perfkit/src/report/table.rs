@@ -12,24 +12,25 @@ use crate::out::message::shown;
 /// How the table is printed.
 pub(crate) struct Style<'a> {
     pub(crate) keys: &'a [SortKey],
-    /// The events side by side.
+    /// The events with their columns, from left to right.
     pub(crate) events: &'a [(EventId, &'a str, Shares)],
     pub(crate) order: Order,
     pub(crate) has_total: bool,
     pub(crate) has_counts: bool,
     pub(crate) limit: f64,
-    /// Rows that are printed at most.
+    /// Maximum number of printed rows.
     pub(crate) most: usize,
     pub(crate) is_colored: bool,
 }
 
-/// Width of a share, as the perf tool has it: `   12.34%`.
+/// Width of a share, as in the perf tool: `   12.34%`.
 const SHARE: usize = 10;
 /// Width of a number of samples.
 const COUNT: usize = 10;
 
 impl Style<'_> {
-    /// Prints the first rows whose share of an event is not below the limit. Returns the number of the others.
+    /// Prints the first rows whose share of an event is not below the limit. Returns the number of
+    /// rows that are left out.
     pub(crate) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
         let rows: Vec<_> = table.rows().iter().filter(|row| self.is_shown(row)).take(self.most).collect();
         let names = FileNames::new(table.rows().iter().map(Row::entry));
@@ -56,7 +57,8 @@ impl Style<'_> {
         })
     }
 
-    /// Prints the names of several events over their columns, then the titles of all columns and a line below.
+    /// Prints the names of several events over their columns, then the titles of all columns and a
+    /// line below.
     fn print_head(&self, out: &mut dyn Write, widths: &[usize]) -> io::Result<()> {
         let titles = self.titles();
         let groups = self.events.iter().map(|(_, name, _)| self.blanks(name) + &titles);
@@ -82,7 +84,8 @@ impl Style<'_> {
         format!("{total}{own:>SHARE$}{count}")
     }
 
-    /// Returns the blanks before the columns of an event, whose name among several is wider than they are.
+    /// Returns the blanks before the columns of an event, whose name may be wider than the columns
+    /// if there are several events.
     fn blanks(&self, name: &str) -> String {
         let width = if self.events.len() > 1 { ending(&shown(name)).chars().count() + 2 } else { 0 };
         " ".repeat(width.saturating_sub(self.titles().len()))
@@ -101,7 +104,7 @@ impl Style<'_> {
     }
 }
 
-/// Returns a line as a comment, in place of the blank that it begins with.
+/// Returns a line as a comment: `#` replaces its first blank.
 fn commented(line: &str) -> String {
     format!("#{}", line.strip_prefix(' ').unwrap_or(line))
 }

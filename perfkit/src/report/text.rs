@@ -20,7 +20,8 @@ pub(crate) fn columns(texts: &[String], widths: &[usize]) -> String {
     columns.concat().trim_end().to_owned()
 }
 
-/// Returns the line below titles: dots as wide as each column, but for the last one, which has nothing after it.
+/// Returns the line below titles: dots as wide as each column, but only as wide as the title in the
+/// last column.
 pub(crate) fn dots(keys: &[SortKey], widths: &[usize]) -> String {
     let last = keys.last().map_or(0, |key| key.title().len());
     let mut dots: Vec<_> = widths.iter().map(|&width| ".".repeat(width)).collect();

@@ -10,7 +10,7 @@ use crate::out::message::shown;
 
 /// Prints the nodes.
 ///
-/// A function that is alone below another one is at its indentation, so that long stacks stay on the screen.
+/// An only child is indented like its parent, so that long stacks stay on the screen.
 pub(super) fn print(
     out: &mut dyn Write,
     tree: &CallTree<'_>,
@@ -20,7 +20,8 @@ pub(super) fn print(
     let nodes = tree.nodes();
     let siblings = siblings(nodes);
     let files = FileNames::new(nodes.iter().map(|node| node.entry));
-    // The path from the root to the node: each with its entry, and with the text before those below it.
+    // The path from the root to the node: for each node its entry, and the text before its
+    // children.
     let mut path: Vec<(Entry<'_>, String)> = Vec::new();
     for (node, sibling) in nodes.iter().zip(siblings) {
         path.truncate(node.depth);
@@ -42,7 +43,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// The place of a node among the nodes below the same one.
+/// The position of a node among its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sibling {
     Only,
@@ -51,7 +52,7 @@ enum Sibling {
 }
 
 fn siblings(nodes: &[Node<'_>]) -> Vec<Sibling> {
-    // From the end on: whether a later node is below the same one, by the depth.
+    // Whether a later sibling exists, by depth, computed from the last node to the first.
     let mut has_later: Vec<bool> = Vec::new();
     let is_last: Vec<_> = nodes
         .iter()
@@ -75,7 +76,7 @@ fn siblings(nodes: &[Node<'_>]) -> Vec<Sibling> {
     places.collect()
 }
 
-/// Returns the name of a node. The object is named where it differs from the object of the node above.
+/// Returns the name of a node. The object is added if it differs from the object of the parent.
 fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>, files: &FileNames<'_>) -> String {
     let mut parts = Vec::new();
     if let Some(comm) = entry.comm {

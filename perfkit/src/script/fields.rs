@@ -4,7 +4,7 @@ use std::io;
 
 use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 
-/// A set of fields.
+/// A set of fields of a printed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fields(u16);
 
@@ -25,7 +25,8 @@ impl Fields {
     pub(super) const SRCLINE: Self = Self(1 << 13);
     pub(super) const CGROUP: Self = Self(1 << 14);
 
-    /// The names, and the bit of the attr without which samples do not have the field. A fixed period is in the attr.
+    /// The names, and the bit of the attr without which samples do not have the field. A fixed
+    /// period is known from the attr.
     const NAMES: [(&'static str, Self, SampleType); 15] = [
         ("comm", Self::COMM, SampleType::empty()),
         ("pid", Self::PID, SampleType::TID),
@@ -128,7 +129,7 @@ impl Class {
 /// An argument of `-F`.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// Kind of the events; of all, `None`.
+    /// Kind of the events; `None` for all events.
     class: Option<Class>,
     fields: Change,
 }
@@ -184,7 +185,7 @@ impl Choice {
     /// The user asked for a field that its samples do not have.
     pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<Fields> {
         let class = Class::of(attr);
-        // `perf record -a` adds it for the records of mappings, and it has no samples.
+        // `perf record -a` adds a dummy event for mapping records, which has no samples.
         let is_dummy = attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0;
         let default = class.default_fields();
         let default = match class {
@@ -208,7 +209,7 @@ impl Choice {
                     added
                 }
             };
-            // Only tracepoints have it: in a list for all events, it is for them.
+            // Only tracepoints have this field, so a list for all events means them.
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
             if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {

@@ -18,9 +18,10 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Makes a frame of a callchain. With `is_call`, the address in the call is printed, not the one after it.
+    /// Makes a frame of a callchain. With `is_call`, the address in the call is printed, not the
+    /// return address.
     pub(super) fn of_callchain(frame: &StackFrame, location: LocationId, is_call: bool) -> Self {
-        // The address 0 is its own call.
+        // Address 0 has no preceding address.
         let is_after_call = !is_call && frame.address != frame.lookup_address();
         Self { location, address: Address::InObject { is_after_call } }
     }
@@ -29,26 +30,26 @@ impl Frame {
 /// An address as it is printed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Address {
-    /// In the memory of the process.
+    /// The address in the memory of the process.
     Raw(u64),
-    /// In the object, as the perf tool prints frames of callchains: plus 1 for the address after a call, but for frames
-    /// that were unwound, where the perf tool prints the call's.
+    /// The address in the object, as the perf tool prints frames of callchains: plus 1 for a return
+    /// address, except in unwound frames, where the perf tool prints the address in the call.
     InObject { is_after_call: bool },
 }
 
-/// Writes frames, and keeps their lines: most addresses are in many stacks.
+/// Writes frames, and caches their lines, because most addresses are in many stacks.
 #[derive(Debug, Default)]
 pub(super) struct FrameLines {
-    /// By the fields, which events have different ones of.
+    /// Cached lines by the set of fields, which differs between events.
     kept: Vec<(Fields, KeptLines)>,
 }
 
 #[derive(Debug, Default)]
 struct KeptLines {
     text: Vec<u8>,
-    /// By location, of addresses in calls.
+    /// Lines by location, for addresses in calls.
     in_calls: Vec<Option<Lines>>,
-    /// By location, of addresses after calls.
+    /// Lines by location, for return addresses.
     after_calls: Vec<Option<Lines>>,
 }
 
@@ -59,12 +60,12 @@ struct Lines {
     is_unnamed: bool,
 }
 
-/// The text that is kept, at most, in bytes.
+/// Maximum size of the cached text in bytes.
 const MAX_TEXT: usize = 64 << 20;
 
 impl FrameLines {
-    /// Appends the lines of a frame of a callchain: those of inlined functions come first. Returns whether its address has no
-    /// name.
+    /// Appends the lines of a frame of a callchain, inlined functions first. Returns whether the
+    /// address has no name.
     pub(super) fn push(
         &mut self,
         out: &mut Vec<u8>,
@@ -165,7 +166,7 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
     if fields.contains(Fields::DSO) && !is_inlined {
         let object = location.object().and_then(|id| locations.object(id));
         let _ = match object.and_then(|object| object.written_by) {
-            // As the perf tool has it, by which the scripts of flame graphs know code of a runtime.
+            // The form of the perf tool, by which flame graph scripts recognize JIT-compiled code.
             Some(pid) => write!(out, " (/tmp/perf-{pid}.map)"),
             None => write!(out, " ({})", shown(locations.object_path(frame.location))),
         };
@@ -176,7 +177,8 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
     if fields.contains(Fields::SRCLINE) {
         let function =
             function.and_then(|function| Some((locations.function(function.function)?, function.line)));
-        // Alone it is on the line of the frame, so that each frame has one.
+        // Without other fields, the source line is on the line of the frame, so that each frame has
+        // a line.
         let is_alone = ![Fields::IP, Fields::SYM, Fields::DSO].iter().any(|field| fields.contains(*field));
         if let Some((Some(file), line)) = function.map(|(function, line)| (function.file, line)) {
             let before = if is_alone { " " } else { "\n  " };

@@ -1,4 +1,5 @@
-//! `perfkit script`: prints every sample with its stack, in the form of `perf script`, which many viewers read.
+//! `perfkit script`: prints every sample with its stack, in the form of `perf script`, which many
+//! viewers read.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -76,7 +77,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let kernel = if finder.is_local() { kernel.with_functions(formats) } else { kernel };
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
-        // As the perf tool prints them.
+        // Unmapped frames are printed as in the perf tool.
         resolver: resolver(&about, finder, !options.no_inline)?.with_unmapped_frames(),
         name_width: names.max().unwrap_or(0),
         has_ns: options.ns,
@@ -133,7 +134,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
 /// Samples that are named and printed together.
 const BATCH: usize = 4096;
 
-/// An event, and how its samples are printed.
+/// An event, and the form of its samples.
 struct EventLine<'a> {
     name: &'a str,
     attr: &'a Attr,
@@ -141,7 +142,7 @@ struct EventLine<'a> {
     has_callchain: bool,
     /// Layout of the payload of a tracepoint.
     format: Option<&'a Format<'a>>,
-    /// How the kernel prints it.
+    /// The kernel's print format of the payload.
     print_format: Option<PrintFormat>,
 }
 
@@ -168,26 +169,26 @@ impl<'a> EventLine<'a> {
     }
 }
 
-/// A sample that waits for its names.
+/// A buffered sample, before its names are looked up.
 struct Waiting {
     fields: Fields,
     has_callchain: bool,
-    /// End of its head in the text.
+    /// End of the sample's head in the text.
     head: usize,
-    /// End of its frames.
+    /// End of the sample's frames.
     frames: usize,
-    /// The frames that a later record has completed.
+    /// All frames, if a later record completed the stack.
     completed: Option<Vec<Frame>>,
 }
 
-/// Gaps of the recording.
+/// Losses and gaps of the recording.
 #[derive(Debug, Default)]
 struct Losses {
     lost: LostCounts,
     late: u64,
     truncated: u64,
     needed: u64,
-    /// Samples that were printed, and those with an address without a name.
+    /// Printed samples, and samples with an unnamed address.
     samples: u64,
     unnamed: u64,
 }
@@ -205,7 +206,7 @@ struct Printer<'a> {
     samples: Vec<Waiting>,
     heads: Vec<u8>,
     frames: Vec<Frame>,
-    /// Samples that wait for the user part of their stack: the cookie, the process, and the index in `samples`.
+    /// Samples that wait for the user part of their stack: cookie, process and index in `samples`.
     deferred: Vec<(u64, u32, usize, Stack)>,
     losses: Losses,
 }
@@ -235,8 +236,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Adds a sample to those that wait for their names, and prints these when there are many. With a value, it has that in
-    /// place of its period.
+    /// Buffers a sample, and prints the buffered samples when there are many. `value` replaces the
+    /// period.
     fn add<L: Layout>(
         &mut self,
         event: Option<&EventLine<'_>>,
@@ -344,10 +345,10 @@ impl Printer<'_> {
         }
     }
 
-    /// Names and prints the samples that wait.
+    /// Looks up the names of the buffered samples, and prints them.
     fn print(&mut self) -> io::Result<()> {
         self.resolver.name();
-        // Their user parts were lost, or come after more samples than wait.
+        // Their user parts were lost, or follow too many samples later.
         self.deferred.clear();
         let locations = self.resolver.locations();
         let (mut head, mut frame) = (0, 0);
@@ -379,7 +380,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Says on standard error what is missing.
+    /// Prints the losses to standard error.
     fn note_losses(&self) {
         let Losses { lost, late, truncated, needed, samples, unnamed } = self.losses;
         let count = crate::out::message::count;

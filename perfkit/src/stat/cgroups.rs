@@ -16,7 +16,8 @@ use crate::out::message::{self, shown};
 struct Directories<'o>(BTreeMap<&'o OsStr, Arc<OwnedFd>>);
 
 impl<'o> Directories<'o> {
-    /// Returns the group for a cgroup, and the name of the cgroup. The empty name is no cgroup.
+    /// Returns the group for a cgroup, and the name of the cgroup. The empty name stands for an
+    /// event without a cgroup.
     fn apply(&mut self, name: &'o OsStr, mut group: NamedGroup) -> io::Result<(NamedGroup, String)> {
         if name.is_empty() {
             return Ok((group, String::new()));
@@ -31,8 +32,9 @@ impl<'o> Directories<'o> {
     }
 }
 
-/// Returns the groups in their cgroups, with the names of the cgroups, by the rules of the perf tool: `--for-each-cgroup`
-/// repeats all events for each cgroup. One cgroup of `-G` is for the events before it. Several are for one event each.
+/// Returns the groups in their cgroups, with the names of the cgroups, by the rules of the perf
+/// tool: `--for-each-cgroup` repeats all events for each cgroup. A single cgroup of `-G` is for all
+/// events before it; several are for one event each.
 pub(super) fn assign(options: &Options, groups: Vec<NamedGroup>) -> io::Result<Vec<(NamedGroup, String)>> {
     let mut directories = Directories::default();
     if !options.for_each_cgroup.is_empty() {
@@ -55,7 +57,7 @@ pub(super) fn assign(options: &Options, groups: Vec<NamedGroup>) -> io::Result<V
     groups.into_iter().map(in_cgroup).collect()
 }
 
-/// Returns the name of the cgroup of each event, empty for no cgroup.
+/// Returns the name of the cgroup of each event, empty for an event without a cgroup.
 fn by_event<'o>(names: &'o [OsString], groups: &[NamedGroup]) -> io::Result<Vec<&'o OsStr>> {
     let has_events_before = groups.iter().any(|group| !group.is_after_cgroup);
     let is_for_all = |group: &NamedGroup| !has_events_before || !group.is_after_cgroup;

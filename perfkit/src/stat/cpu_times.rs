@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-/// The CPU time of processes that were waited for, with that of their children.
+/// The CPU time of processes that were waited for, including their children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CpuTimes {
     pub(super) user: Duration,

@@ -1,4 +1,4 @@
-//! The events to count, without those that this machine or user cannot have.
+//! The events to count, without events that this machine or user cannot open.
 
 use std::ffi::CString;
 use std::io;
@@ -18,7 +18,8 @@ use crate::measure::events::{NamedGroup, set_filters};
 pub(super) struct Events {
     groups: Vec<Group>,
     has_cgroups: bool,
-    /// The new tasks that events of tasks follow. As in the perf tool, a thread's events follow them too.
+    /// The new tasks that events of tasks follow. As in the perf tool, a thread's events follow
+    /// them too.
     inherit: Inherit,
     /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,
@@ -62,8 +63,8 @@ impl Events {
         Ok(Self { groups: groups.collect(), has_cgroups, inherit, is_user_only: false })
     }
 
-    /// Opens the events that this machine has, with their filters. Those without a privilege level are counted in
-    /// user space only, if the kernel refuses more.
+    /// Opens the events that this machine has, with their filters. Events without a privilege level
+    /// are counted in user space only, if the kernel refuses more.
     pub(super) fn open(&mut self, target: &EventSetTarget) -> Result<EventSet, Failure> {
         let opened = match self.open_supported(target) {
             Err(error) if is_missing(&error) => {
@@ -86,7 +87,7 @@ impl Events {
             let mut supported = self.groups.iter().filter(|group| group.is_supported);
             return open(&mut supported, target, self.inherit);
         }
-        // The command runs without any event that counts.
+        // Nothing is counted, but the command must run.
         let nothing = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
         EventSetOptions::new().event(nothing).target(target.clone()).user_only_if_refused().open()
     }
@@ -123,7 +124,7 @@ fn is_missing(error: &EventSetError) -> bool {
     matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO))
 }
 
-/// Gives the two clocks, which count ns, a unit that is easier to read.
+/// Converts the two clocks from ns to ms, which are easier to read.
 fn in_milliseconds(event: NamedEvent) -> NamedEvent {
     let is_clock = |spec: &EventSpec| {
         let attr = spec.attr();

@@ -27,7 +27,8 @@ pub(super) struct Measurement {
     pub(super) elapsed: f64,
     /// The CPU time of the command, `None` if other tasks are counted.
     pub(super) cpu_times: Option<CpuTimes>,
-    /// The status of the command, `None` without one and if it was ended because its time was over.
+    /// The status of the command; `None` without a command, and if it was terminated because the
+    /// measurement was over.
     pub(super) status: Option<ExitStatus>,
     /// Whether no run follows, because of Ctrl-C.
     pub(super) is_last: bool,
@@ -64,7 +65,7 @@ impl Ends {
         Ok(Self { sender, receiver })
     }
 
-    /// Waits for an end until a time, `None` for without a limit. Returns `None` at that time.
+    /// Waits for an end until a time, or without a limit for `None`. Returns `None` at that time.
     fn wait(&self, until: Option<Instant>) -> Option<End> {
         let received = match until {
             None => self.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -104,7 +105,8 @@ pub(super) fn run(
     let mut end = None;
     if let Some(delay) = options.delay {
         end = ends.wait(started.checked_add(delay));
-        // The events of a command start at its `exec`, so what they counted during the delay is subtracted.
+        // The events of a command start at its `exec`, so what they counted during the delay is
+        // subtracted.
         (before, started) = (set.counts()?, Instant::now());
     }
     let mut intervals = Intervals { started, length: options.interval, previous: before.clone(), last: 0.0 };
@@ -123,7 +125,7 @@ pub(super) fn run(
         if has_exited {
             status = Some(running.wait()?).filter(|_| end != End::Over);
         } else {
-            // After another Ctrl-C.
+            // The second Ctrl-C.
             running.kill()?;
             is_last = true;
         }

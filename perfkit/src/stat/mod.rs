@@ -40,7 +40,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 fn count(options: &Options) -> Result<ExitCode, Failure> {
     let mut events = Events::parse(options)?;
-    // Without a command and other tasks, and for `--for-each-cgroup`, all CPUs. Each event has its own cgroup.
+    // The target is all CPUs without a command and other tasks, and for `--for-each-cgroup`. Each
+    // event has its own cgroup.
     let other = if options.is_on_cpus() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.without_cgroups().unwrap_or(other);
     let mut report = Report::new(options)?;

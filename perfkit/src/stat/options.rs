@@ -30,7 +30,7 @@ pub(super) const DETAILS: [&str; 3] = [
 /// Count events while a command runs, or until Ctrl-C
 #[derive(Args, Debug)]
 #[command(
-    // The last one counts, as in the perf tool.
+    // The last occurrence of an option counts, as in the perf tool.
     args_override_self = true,
     override_usage = "perfkit stat [OPTIONS] CMD [ARGUMENTS]...\n       \
         perfkit stat [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
@@ -148,7 +148,7 @@ impl Options {
         let tasks = "processes or threads: -p or -t";
         let has_tasks = !self.target.tasks().is_empty();
         let (option, needed) = match split {
-            // The events of a command are those that this program's child inherits.
+            // The child of this program inherits the events of a command.
             _ if self.no_inherit && !has_tasks => ("--no-inherit", tasks),
             Split::Threads if !has_tasks => (option, tasks),
             Split::Cpus | Split::Cores | Split::Dies | Split::Sockets if !self.is_on_cpus() => {

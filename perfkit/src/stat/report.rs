@@ -80,7 +80,7 @@ impl Report {
         length: f64,
         counts: Counts,
     ) -> io::Result<()> {
-        // Of CPUs that came online since.
+        // Reads the names of CPUs that came online.
         self.splitter.note(&counts)?;
         let mut totals = Totals::new(self.splitter.split);
         totals.add(self.splitter.parts(counts), length, None);

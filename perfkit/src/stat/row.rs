@@ -10,7 +10,7 @@ use super::split::Part;
 pub(super) struct Row {
     /// The part in its column; the whole has no column.
     pub(super) part: Part,
-    /// Number of CPUs of the part on which the event counts; of an event that is not supported, all.
+    /// Number of CPUs of the part on which the event counts; all CPUs for an unsupported event.
     pub(super) cpus: usize,
     pub(super) event: String,
     /// The cgroup of the event, empty without one; `None` if no event has a cgroup.
@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) metrics: Vec<Metric>,
 }
 
-/// A counted value.
+/// The value of an event, or the reason why it has no value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Counted {
@@ -61,9 +61,10 @@ impl Row {
         matches!(self.value, Value::Counted { value, .. } if value == 0.0)
     }
 
-    /// Returns the fields as `perf stat -x` prints them: time of the interval or `summary`, part, its number of CPUs, value,
-    /// unit, event, cgroup, spread, time running in ns and in percent, metric and its unit. Another metric that the perf
-    /// tool has for the event is a line with empty fields before it.
+    /// Returns the fields as `perf stat -x` prints them: time of the interval or `summary`, part,
+    /// its number of CPUs, value, unit, event, cgroup, spread, time running in ns and in percent,
+    /// metric and its unit. Another metric that the perf tool has for the event is a line with
+    /// empty fields before it.
     pub(super) fn fields(&self, separator: &str, interval: Option<&str>) -> String {
         let mut front: Vec<String> = interval.map(|text| format!("{text:>16}")).into_iter().collect();
         if let Some(label) = self.part.label() {
@@ -92,8 +93,8 @@ impl Row {
         self.metrics.iter().filter(|metric| metric.kind != MetricKind::MissesPerKiloInsn)
     }
 
-    /// Returns an object with the keys of `perf stat --json-output`. A second metric, and further ones, are in
-    /// `more-metrics`, which the perf tool does not have.
+    /// Returns an object with the keys of `perf stat --json-output`. A second metric, and further
+    /// ones, are in `more-metrics`, which the perf tool does not have.
     pub(super) fn json(&self, interval: Option<f64>) -> Json {
         let mut object = Map::new();
         let mut set = |key: &str, value: Json| object.insert(key.to_owned(), value);
@@ -133,7 +134,7 @@ impl Row {
 }
 
 impl Value {
-    /// Returns the value with a number of decimals, or why there is no value.
+    /// Returns the value with this number of decimals, or the reason why it is missing.
     pub(super) fn text(self, decimals: usize) -> String {
         match self {
             Self::Counted { value, .. } => format!("{value:.decimals$}"),
@@ -148,8 +149,9 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// Returns the lines of the table, aligned: part and its number of CPUs, value with separated thousands, `~` if it is an
-/// estimate, unit, event, its cgroup, and after `#` the metrics; then the spread, and the share of the time that the event ran.
+/// Returns the lines of the table, aligned: part and its number of CPUs, value with separated
+/// thousands, `~` if it is an estimate, unit, event, its cgroup, and after `#` the metrics; then
+/// the spread, and the share of the time that the event ran.
 pub(super) fn table(rows: &[Row]) -> Vec<String> {
     let fronts = fronts(rows);
     let events: Vec<&str> = rows.iter().map(|row| row.event.as_str()).collect();
@@ -350,7 +352,7 @@ mod tests {
             lines,
             "1.50,msec,task-clock,0.00%,100,50.00,1.50,insn per cycle\n,,,,,,0.10,stalled cycles per insn"
         );
-        // The perf tool has no misses for 1000 instructions.
+        // The perf tool does not print misses per 1000 instructions.
         assert_eq!(row(4).fields(",", None), "1.50,msec,task-clock,100,50.00,1.00,of all branches");
     }
 

@@ -97,9 +97,9 @@ impl Part {
 #[derive(Debug)]
 pub(super) struct Splitter {
     pub(super) split: Split,
-    /// The places of CPUs; those of offline CPUs cannot be read.
+    /// Topology by CPU, except for offline CPUs, whose topology cannot be read.
     places: BTreeMap<u32, CpuTopology>,
-    /// The names of threads; those of exited threads cannot be read.
+    /// Names by thread, except for exited threads, whose names cannot be read.
     comms: BTreeMap<u32, String>,
 }
 
@@ -127,7 +127,8 @@ impl Splitter {
         Ok(())
     }
 
-    /// Returns the counts of each part. The whole is followed by each CPU if it has an event whose counts have no sum.
+    /// Returns the counts of each part. The whole is followed by each CPU if it has an event whose
+    /// counts have no sum.
     pub(super) fn parts(&self, counts: Counts) -> Vec<(Part, Counts)> {
         let place = |scope: Scope| self.places.get(&scope.cpu_id()?).copied();
         let cpu = |scope: Scope| scope.cpu_id().map(Part::Cpu);

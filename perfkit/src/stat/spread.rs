@@ -1,6 +1,7 @@
 //! Mean and spread of repeated measurements.
 
-/// The mean of some values, and how far it may be off, by Welford's method: without keeping the values.
+/// The mean of some values and its standard error, by Welford's method, which does not keep the
+/// values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     count: f64,
@@ -22,7 +23,8 @@ impl Spread {
         (self.count > 0.0).then_some(self.mean)
     }
 
-    /// Returns the standard error of the mean, in percent of it; 0 if the mean is 0 or there are fewer than two values.
+    /// Returns the standard error of the mean, in percent of it; 0 if the mean is 0 or there are
+    /// fewer than two values.
     pub(super) fn percent(self) -> f64 {
         if self.count < 2.0 || self.mean == 0.0 {
             return 0.0;

@@ -30,7 +30,7 @@ struct PartTotals {
     part: Part,
     /// The counts of the last run.
     counts: Counts,
-    /// One for each event of the counts.
+    /// Totals of each event, in the order of `counts`.
     events: Vec<EventTotals>,
 }
 
@@ -39,9 +39,9 @@ struct EventTotals {
     /// The counts, corrected for multiplexing, before they are scaled to a unit.
     values: Spread,
     is_estimate: bool,
-    /// Sum of the times enabled in ns.
+    /// Time enabled in ns, summed over the runs.
     enabled: f64,
-    /// Sum of the times running in ns.
+    /// Time running in ns, summed over the runs.
     running: f64,
 }
 
@@ -71,8 +71,8 @@ impl Totals {
         }
     }
 
-    /// Returns a row for each event and part, in the order of the perf tool: for CPUs and threads by event, for others by
-    /// part.
+    /// Returns a row for each event and part, in the order of the perf tool: for CPUs and threads
+    /// by event, for others by part.
     pub(super) fn rows(&self, events: &Events, has_spread: bool) -> Vec<Row> {
         let mut rows: Vec<(usize, Row)> = Vec::new();
         let elapsed = self.elapsed.mean().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -95,7 +95,7 @@ impl Totals {
                 }
                 let mut row = totals.row(event, self.runs, has_spread);
                 if self.split == Split::Whole {
-                    // Without a column for it.
+                    // Rows of the whole have no column for a part, so the name of the event has it.
                     row.event.extend(part.part.label().map(|label| format!(" ({label})")));
                 }
                 row.part = self.column(part);
@@ -110,7 +110,7 @@ impl Totals {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Returns the times as rows, as the perf tool has events for them.
+    /// Returns the times as rows, like the events of the perf tool for them.
     pub(super) fn times(&self, has_spread: bool) -> Vec<Row> {
         let times = [("duration_time", self.elapsed), ("user_time", self.user), ("system_time", self.system)];
         let row = |(event, seconds): (&str, Spread)| {
@@ -127,7 +127,8 @@ impl Totals {
         if self.split == Split::Whole { Part::Whole } else { part.part.clone() }
     }
 
-    /// Returns whether an event counts in a part. Of the whole, an event without a sum is shown for each CPU.
+    /// Returns whether an event counts in a part. In the whole, an event without a sum is shown for
+    /// each CPU.
     fn is_shown(&self, part: &PartTotals, index: usize, event: &EventCounts) -> bool {
         if self.split != Split::Whole {
             return !event.scopes().is_empty();
@@ -158,13 +159,13 @@ impl EventTotals {
         Row {
             part: Part::Whole,
             cpus: cpus_of(event).len(),
-            // Its name says so if it counts user space only.
+            // The name has a modifier if only user space is counted.
             event: shown(&**event.name()),
             cgroup: None,
             unit: event.unit().to_owned(),
             value,
             running: self.running / f64::from(runs.max(1)),
-            // As the perf tool, which has nothing to correct then.
+            // 100 as in the perf tool, because nothing is corrected then.
             percent_running: if self.enabled == 0.0 { 100.0 } else { 100.0 * self.running / self.enabled },
             spread: has_spread.then(|| self.values.percent()),
             metrics: Vec::new(),

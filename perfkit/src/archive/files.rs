@@ -41,7 +41,7 @@ enum Content<'a> {
 }
 
 impl Files {
-    /// Packs the files of an object. Returns them, or the reason why it has none.
+    /// Packs the files of an object. Returns the files, or the reason why none was found.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl Files {
         if parts.is_empty() { Ok(Err(TOO_LARGE.to_owned())) } else { add(&parts).map(Ok) }
     }
 
-    /// Returns the symbols of the recorded kernel and the name of their source, or the reason why there are not any.
+    /// Returns the symbols of the recorded kernel and the name of their source, or the reason why
+    /// they are missing.
     fn kallsyms(&self, id: BuildId) -> Result<(Kallsyms, String), String> {
         let (list, source) = if kernel_build_id() == Some(id) {
             (Kallsyms::of_this_kernel(), "/proc/kallsyms".to_owned())
@@ -102,7 +103,8 @@ const NO_MODULE: &str = "a kernel module of which the recording does not name th
 const OTHER_KERNEL: &str = "recorded with another kernel than the one that runs; archive on the machine of the recording, or give its kallsyms by --buildid-dir";
 const TOO_LARGE: &str = "the file has more than 16 GiB";
 
-/// Returns the files of an object as the cache names them: the object itself by `name`, and its debug information.
+/// Returns the files of an object with their names in the cache: the object itself as `name`, and
+/// its debug information.
 fn parts_of<'a>(found: &'a FoundFile, name: &'static str) -> Vec<Part<'a>> {
     let is_debug_only = !found.object().has_code();
     let object =

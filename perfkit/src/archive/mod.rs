@@ -76,7 +76,8 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
         ));
     }
     let mut recording = options.input.open()?;
-    // The build ids are in a section at the end of the file: without it, no object has one.
+    // The build ids are in a section at the end of the file. Without this section, no object has a
+    // build id.
     let section = recording.reader().feature(Feature::BUILD_ID);
     let ids = section.and_then(|section| section.map_or(Ok(()), |ids| ids.section().data().map(drop)));
     let ids = ids.map_err(|error| io::Error::other(format!("{}: {error}", recording.name())));
@@ -145,7 +146,7 @@ fn has_file(object: &RecordedObject) -> bool {
 
 /// Returns the name of the archive of a recording, in its folder.
 fn default_output(input: &Path) -> PathBuf {
-    // Without a slash at the end of a directory's name.
+    // Removes a trailing slash of a directory's name.
     let input: PathBuf =
         if input == Path::new("-") { "perf.data".into() } else { input.components().collect() };
     let mut output = OsString::from(input);
@@ -157,16 +158,17 @@ fn is_compressed(output: &Path) -> bool {
     output.extension().is_some_and(|extension| extension == "gz" || extension == "tgz")
 }
 
-/// The objects of the recording, each with its files or the reason why it has none.
+/// The objects of the recording, each with its files or the reason why they are missing.
 struct List {
-    /// By build id, so that the archive is in the order of its links. Those without one come first.
+    /// Objects by build id, so that the archive is in the order of its links. Objects without a
+    /// build id come first.
     objects: BTreeMap<(Option<String>, Vec<u8>), Listed>,
     bytes: u64,
 }
 
 struct Listed {
     object: RecordedObject,
-    /// `None` before it was looked for.
+    /// The files, or the reason why they are missing; `None` before the search.
     outcome: Option<Result<Vec<Packed>, String>>,
 }
 
@@ -245,7 +247,7 @@ impl Listed {
         self.outcome.as_ref()?.as_deref().ok()
     }
 
-    /// Returns why it has no files.
+    /// Returns the reason why the object has no files.
     fn reason(&self) -> Option<&str> {
         Some(self.outcome.as_ref()?.as_ref().err()?)
     }

@@ -10,13 +10,14 @@ use perf_symbols::{BuildId, ObjectKind, RecordedObject};
 const LINKS: &str = ".build-id";
 /// Folder of objects whose recorded path cannot be a path in an archive.
 const RENAMED: &[u8] = b"[object]";
-/// Bytes of a recorded path that become folders. Where the archive is unpacked, they follow another path, and Linux opens
-/// paths of 4096 bytes.
+/// Maximum length in bytes of a recorded path that becomes folders. The path of the unpacked
+/// archive precedes it, and Linux opens paths of up to 4096 bytes.
 const MAX_PATH: usize = 1024;
 /// Bytes of a name in a folder: the limit of all usual file systems.
 const MAX_NAME: usize = 255;
 
-/// Returns the link by which the cache finds an object: `.build-id/ab/cdef...`. `None` if the id has one byte only.
+/// Returns the link by which the cache finds an object: `.build-id/ab/cdef...`. `None` if the id
+/// has one byte only.
 pub(super) fn link(id: BuildId) -> Option<PathBuf> {
     let text = id.to_string();
     let (first, rest) = text.split_at_checked(2).filter(|(_, rest)| !rest.is_empty())?;
@@ -30,8 +31,8 @@ pub(super) fn target(folder: &Path) -> PathBuf {
 
 /// Returns the folder of the files of an object: its path, and its build id as the last part.
 ///
-/// The path is of the recording, so it is used only if it leads down from the root of the archive and not to the links, and
-/// has no control characters. The links find an object in any folder.
+/// The path is from the recording, so it is used only if it leads down from the root of the archive
+/// and not to the links, and has no control characters. The links find an object in any folder.
 pub(super) fn folder(object: &RecordedObject, id: BuildId) -> PathBuf {
     let path = object.object().path();
     let name = match object.object().kind() {
@@ -45,7 +46,8 @@ pub(super) fn folder(object: &RecordedObject, id: BuildId) -> PathBuf {
 /// The name that the perf tool gives to the kernel.
 const KERNEL: &[u8] = b"[kernel.kallsyms]";
 
-/// Returns whether an object is the kernel, and not a module. Its record names the first symbol, too.
+/// Returns whether an object is the kernel, and not a module. Its record names the first symbol,
+/// too.
 pub(super) fn is_kernel_itself(object: &RecordedObject) -> bool {
     object.is_kernel() && object.object().path().starts_with(KERNEL)
 }

@@ -18,7 +18,7 @@ const MAX_FILE: u64 = 16 << 30;
 
 /// A tar that is being written.
 pub(super) struct Pack<'w> {
-    /// Dropping a builder ends the archive as if it were whole, so that is done by [`finish`] only.
+    /// Dropping a builder ends the archive as if it were whole, so only [`finish`] drops it.
     tar: ManuallyDrop<Builder<&'w mut dyn Write>>,
     bytes: u64,
 }
@@ -64,7 +64,7 @@ impl Pack<'_> {
         let path = file.path();
         let size = file.size().map_err(|error| of_file(path, &error))?;
         self.file(name, size, path.as_os_str(), file.reader())?;
-        // What was verified may not be what was read.
+        // The file may have changed between verification and reading.
         if !file.is_memory() && !file.is_unchanged() {
             return Err(changed(path.as_os_str()));
         }

@@ -1,4 +1,5 @@
-//! `perfkit demo`: records a workload that it starts, and reports it, by command lines of this program.
+//! `perfkit demo`: records a workload that it starts, and reports it, by command lines of this
+//! program.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -57,10 +58,11 @@ pub(crate) struct Options {
     keep: bool,
 }
 
-/// Whether `record` runs, which ends at an interrupt by itself.
+/// Whether `record` runs, which handles interrupts itself.
 static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 
-/// Records the workload and reports it. If sampling is not permitted, the report is about the built-in recording.
+/// Records the workload and reports it. If sampling is not permitted, the report is about the
+/// built-in recording.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
     let file = RecordingFile::new(options.keep)?;
     let mut is_live = !options.capture;
@@ -79,7 +81,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
             return Ok(ExitCode::from(interrupt::EXIT_CODE));
         }
         is_live = code == ExitCode::SUCCESS;
-        // `record` has printed the reason. There is no file if no event could be opened.
+        // `record` has printed the reason. The file is unchanged if no event could be opened.
         if !is_live && (code != ExitCode::FAILURE || file.inode() != before) {
             return Ok(code);
         }
@@ -91,7 +93,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
     writeln!(out)?;
     file.perfkit(out, "report --no-children --percent-limit 1 -i FILE")?;
     if is_live {
-        // The functions of the built-in recording have no names here.
+        // The functions of the built-in recording have no names on this machine.
         writeln!(out)?;
         file.perfkit(out, "report -q -g caller --percent-limit 10 --comm sort -i FILE")?;
     }
@@ -143,7 +145,7 @@ impl RecordingFile {
     fn new(is_kept: bool) -> io::Result<Self> {
         let temporary = || env::temp_dir().join(format!("perfkit-demo-{}.data", process::id()));
         let (path, is_temporary) = if is_kept { (KEPT.into(), false) } else { (temporary(), true) };
-        // What is there would be removed at the end.
+        // An existing file would be removed at the end.
         if is_temporary && path.symlink_metadata().is_ok() {
             return Err(of_file(&path, &io::ErrorKind::AlreadyExists.into()));
         }
@@ -160,19 +162,20 @@ impl RecordingFile {
 
     fn remove(&self) {
         if self.is_temporary {
-            // It is not there before the recording.
+            // The file may not exist yet.
             let _ = fs::remove_file(&self.path);
         }
     }
 
-    /// Returns the inode of the file; `None` if there is no file.
+    /// Returns the inode of the file; `None` if the file does not exist.
     fn inode(&self) -> Option<u64> {
         fs::metadata(&self.path).ok().map(|file| file.ino())
     }
 
-    /// Prints a command line of this program, and runs it. The words FILE and PERFKIT are the recording and this program.
+    /// Prints a command line of this program, and runs it. The words FILE and PERFKIT are the
+    /// recording and this program.
     fn perfkit(&self, out: &mut dyn Write, line: &str) -> io::Result<ExitCode> {
-        // As the user named it, so that the line can be repeated.
+        // The name that the user typed, so that the line can be repeated.
         let program = env::args_os().next().unwrap_or_else(|| "perfkit".into());
         let words = ["PERFKIT"].into_iter().chain(line.split(' ')).map(|word| match word {
             "FILE" => self.path.clone().into(),

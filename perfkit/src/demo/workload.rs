@@ -1,4 +1,5 @@
-//! The hidden subcommand that `perfkit demo` records: threads with different functions, and short-lived child processes.
+//! The hidden subcommand that `perfkit demo` records: threads with different functions, and
+//! short-lived child processes.
 
 use std::hint::black_box;
 use std::io;
@@ -12,7 +13,7 @@ use clap::builder::RangedU64ValueParser;
 /// Name of the subcommand.
 pub(crate) const SUBCOMMAND: &str = "workload";
 
-/// Seconds for which it computes, unless the user names others.
+/// Default number of seconds for which the workload computes.
 pub(crate) const SECONDS: u64 = 2;
 
 /// Child processes, one after another.
@@ -22,7 +23,7 @@ const CHILDREN: u32 = 4;
 const JOBS: [(&str, u64, fn()); 4] =
     [("hash-words", 100, hash), ("multiply", 60, multiply), ("sieve", 30, sieve), ("sort", 15, sort)];
 
-/// Time in which a thread computes for its share, and sleeps for the rest.
+/// Period in which a thread computes for its share, and sleeps for the rest.
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// Arguments of the hidden subcommand.
@@ -90,7 +91,7 @@ fn hash() {
 /// Floating-point arithmetic on a small matrix.
 #[inline(never)]
 fn multiply() {
-    // Small, so that the copy of the stack in a sample has the callers, too.
+    // Small, so that the stack copy in a sample includes the callers.
     const SIZE: usize = 16;
     let matrix = black_box([[1.000_1_f64; SIZE]; SIZE]);
     let mut product = [[0.0; SIZE]; SIZE];

@@ -1,4 +1,5 @@
-//! `perfkit diff`: the functions whose share or time changed between recordings, and how much of it is noise.
+//! `perfkit diff`: the functions whose share or time changed between recordings, and the noise of
+//! the change.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -63,14 +64,15 @@ pub(crate) struct Options {
     source: SourceOptions,
 }
 
-/// A recording that is compared.
+/// A recording of either side.
 struct Compared {
     path: PathBuf,
     event: EventId,
     read: ReadProfile,
 }
 
-/// Prints the difference of recordings. Damage is an error, after the difference of all that could be read.
+/// Prints the difference of recordings. Damage is an error, after the difference of all that could
+/// be read.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
     let Some((base, new)) = options.sides() else {
         note("expected two recordings, or several on each side of --to: see `perfkit diff --help`");

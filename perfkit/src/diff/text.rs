@@ -35,7 +35,7 @@ pub(super) fn print(
         sum.text(total.new.mean).trim(),
         relative(&total)
     )?;
-    // Of values, the limit is a share of the larger total.
+    // For absolute values, the limit is a share of the larger total.
     let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
     let least = options.percent_limit / 100.0 * whole;
     let (rows, left_out): (Vec<_>, Vec<_>) = diff.rows().iter().partition(|row| row.change().abs() >= least);
@@ -129,9 +129,9 @@ fn relative(total: &Change<'_>) -> String {
 /// The content of the last column of numbers.
 #[derive(Clone, Copy, Debug)]
 enum Spread {
-    /// That of recordings.
+    /// Noise between the recordings of a side.
     Noise,
-    /// That of the samples of one recording, because a side has no other.
+    /// Sampling error of a single recording, if a side has no other.
     Sampling,
 }
 
@@ -172,7 +172,8 @@ impl Number {
         }
     }
 
-    /// Returns the number of columns: for shares, few, so that a terminal of 80 columns has room for names.
+    /// Returns the number of columns: for shares, few, so that a terminal of 80 columns has space
+    /// for names.
     fn width(self) -> usize {
         match self {
             Self::Share => "-100.00%".len(),

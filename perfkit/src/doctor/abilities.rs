@@ -1,4 +1,4 @@
-//! The uses of perf events, each tried.
+//! The uses of perf events, each tried on this machine.
 
 use perf_session::ring::{Attr, AttrFlags, Errno, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, System};

@@ -15,7 +15,7 @@ pub(super) struct Fact {
     pub(super) value: String,
 }
 
-/// Reads the settings. A value that cannot be read is the reason.
+/// Reads the settings. If a value cannot be read, the reason becomes the value.
 pub(super) fn read(system: &System) -> Vec<Fact> {
     let privileges = Privileges::read(system);
     let mut facts = Vec::from_iter(not_mounted(system).map(|value| Fact { name: "mounts", value }));
@@ -42,7 +42,7 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
     facts
 }
 
-/// Returns the remedy if the file systems are missing from which the facts come, as in some containers.
+/// Returns the remedy if the file systems with the facts are not mounted, as in some containers.
 fn not_mounted(system: &System) -> Option<String> {
     let missing = [Mount::PROC, Mount::SYSFS].into_iter().filter(|mount| !mount.is_mounted(system));
     let remedies: Vec<_> = missing.map(|mount| mount.to_string()).collect();
@@ -77,7 +77,8 @@ fn lockdown(system: &System) -> String {
     }
 }
 
-/// Returns the text of an error as a value. The first fact has the commands that mount what is missing.
+/// Returns the text of an error as a value. The first fact has the commands that mount what is
+/// missing.
 fn unreadable(error: &FileError) -> String {
     if error.missing_mount().is_some() { "unknown".to_owned() } else { plain(&error.to_string()) }
 }

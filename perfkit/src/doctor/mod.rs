@@ -1,4 +1,4 @@
-//! `perfkit doctor`: what this machine permits, and the remedy for what it does not.
+//! `perfkit doctor`: what this machine permits, and how to permit the rest.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -60,7 +60,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
     Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Prints what was tried, and then each reason once, below all that it prevents.
+/// Prints the uses, and then each reason once, with the uses that it prevents.
 fn print(out: &mut dyn Write, abilities: &[Ability], is_colored: bool) -> io::Result<()> {
     for ability in abilities {
         let color = match ability.state {

@@ -2,8 +2,8 @@
 
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System};
 
-/// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for CPUs
-/// only, and closes it again. As `stat` and `record` do, falls back to user space.
+/// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for
+/// CPUs only, and closes it again. Falls back to user space, like `stat` and `record`.
 ///
 /// # Errors
 ///
@@ -23,13 +23,13 @@ pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
 /// The scope in which an event opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// As it was asked for.
+    /// The requested privilege levels.
     All,
     /// User space only, because the kernel is not permitted.
     UserOnly,
 }
 
-/// Returns the cause, if it is known, or the error of the call.
+/// Returns the cause if known, or the error of the call.
 fn reason(error: &EventSetError, system: &System) -> String {
     match error.explain(system) {
         Some(explanation) => explanation.text().to_owned(),

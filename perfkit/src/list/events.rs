@@ -11,24 +11,25 @@ use super::check::{self, Scope};
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) title: String,
-    /// The word that chooses it.
+    /// The word that chooses this section.
     pub(super) kind: &'static str,
     pub(super) events: Vec<ListedEvent>,
-    /// The reason why there are no events, or not all.
+    /// The reason why events are missing.
     pub(super) error: Option<String>,
-    /// An event that every machine has which has these events; `None` if each event is by itself.
+    /// An event that every machine with any of these events has; `None` if the events are
+    /// independent.
     probe: Option<&'static str>,
-    /// Whether its events are listed only when they are asked for.
+    /// Whether its events are listed only on demand.
     pub(super) is_long: bool,
 }
 
 /// An event, or the form of events.
 #[derive(Clone, Debug)]
 pub(super) struct ListedEvent {
-    /// The event string.
+    /// The event string, as `-e` takes it.
     pub(super) name: String,
     pub(super) aliases: Vec<String>,
-    /// Its aliases, or the terms that it stands for.
+    /// A note, such as the terms that the name stands for.
     pub(super) note: Option<String>,
 }
 
@@ -37,7 +38,7 @@ impl Section {
         Self { title: title.into(), kind, events, error: None, probe: None, is_long: false }
     }
 
-    /// Tries to open an event if that is asked for. The form of events cannot be opened.
+    /// Tries to open an event if the user wants it. The form of events cannot be opened.
     pub(super) fn try_open(
         &self,
         event: &ListedEvent,

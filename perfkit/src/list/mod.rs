@@ -58,7 +58,8 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
         count += matching.len();
         if let Some(error) = &section.error {
             let error = format!("{}: {error}", section.title);
-            // The filter may name events that could not be read: whether that matters is known at the end.
+            // The filter may name events that could not be read. Only the end of the list shows
+            // whether that matters.
             if filter.is_empty() || filter.is_kind(section.kind) {
                 note(error);
             } else {

@@ -1,7 +1,8 @@
 //! `perfkit top`: the functions that run now.
 //!
-//! Three threads: the [`reader`] empties the rings, `perf-symbols` names functions, and the main thread adds up the intervals
-//! and shows them. The reader waits for neither of the others, so that the rings do not overflow.
+//! Three threads: the [`reader`] empties the rings, `perf-symbols` names functions, and the main
+//! thread adds up the intervals and shows them. The reader waits for neither of the other threads,
+//! so that the rings do not overflow.
 
 use std::io;
 use std::process::ExitCode;
@@ -70,7 +71,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         live = live.by_thread_name();
     }
     let shown = show(&options, subject, Sums::new(live, options.delay), intervals);
-    // The receiver is gone, too: the reader ends at its next interval at the latest.
+    // The receiver is dropped too, so the reader ends at its next interval at the latest.
     wake(&stop);
     let ended = join(running);
     shown?;
@@ -110,7 +111,8 @@ fn join(running: Running) -> Result<End, Failure> {
     running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Stops the reader at the first interrupt, and ends the program at the second one, after the terminal was restored.
+/// Stops the reader at the first interrupt. At the second interrupt, restores the terminal and ends
+/// the program.
 fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
     let waker = stop.clone();
     let restore = move || {

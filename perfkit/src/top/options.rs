@@ -16,7 +16,7 @@ use crate::report::sort::SortKey;
 /// Show the functions that run now, and how much of the time each takes
 #[derive(Args, Clone, Debug)]
 #[command(
-    // The last one counts, as in the perf tool.
+    // The last occurrence of an option counts, as in the perf tool.
     args_override_self = true,
     after_help = help::end(
         "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Without a process, thread or \
@@ -102,17 +102,17 @@ impl Options {
         cfg!(feature = "tui") && !self.stdio && !self.json && io::stdout().is_terminal()
     }
 
-    /// Returns whether rows may be those of threads or processes, also by a key of the screen.
+    /// Returns whether rows may be threads or processes, by an option or by a key of the screen.
     pub(super) fn needs_threads(&self) -> bool {
         self.has_screen() || self.sort.iter().any(|key| matches!(key, SortKey::Pid | SortKey::Tid))
     }
 
-    /// Returns whether rows are those of control groups.
+    /// Returns whether rows are control groups.
     pub(super) fn needs_cgroups(&self) -> bool {
         self.sort.contains(&SortKey::Cgroup)
     }
 
-    /// Returns how callers are found, `None` if the user wants none.
+    /// Returns how callers are found, `None` if the user wants no callers.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))
     }

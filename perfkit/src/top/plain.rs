@@ -18,10 +18,10 @@ use crate::report::table::Style;
 /// Rows of a table in a pipe.
 const ROWS: usize = 20;
 
-/// Lines of a table that are no rows: the numbers, the titles and the line below them.
+/// Lines of a table before its rows: the numbers, the titles and the line below them.
 const HEAD: usize = 4;
 
-/// Width and height of a terminal that does not say it.
+/// Width and height of a terminal of unknown size.
 const SIZE: (usize, usize) = (80, 24);
 
 /// The printer of tables.
@@ -54,7 +54,7 @@ impl<'o> Plain<'o> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Returns the order of rows: with what a function calls, if there are callers.
+    /// Returns the order of rows: by the value including callees, if callers are sampled.
     fn order(&self, moment: &Moment) -> Order {
         if moment.has_callers() && !self.options.no_children { Order::ByTotal } else { Order::BySelf }
     }
@@ -126,7 +126,8 @@ fn screen(text: &str, width: usize, height: usize) -> String {
     format!("\u{1b}[H{}\u{1b}[J", lines.concat())
 }
 
-/// Returns the part of a line that fits a width. Escape codes of colors take no space, and are kept.
+/// Returns the part of a line that fits a width. Escape codes of colors take no space, and are
+/// kept.
 fn clipped(line: &str, width: usize) -> String {
     let (mut used, mut is_escape) = (0, false);
     line.chars()

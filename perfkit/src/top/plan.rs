@@ -14,12 +14,12 @@ use crate::record::{CallGraph, Rate, default_event, dummy, frequency_limit, rate
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;
 
-/// The events, not opened.
+/// The events before they are opened.
 #[derive(Debug)]
 pub(super) struct Plan {
     groups: Vec<NamedGroup>,
     target: EventSetTarget,
-    /// Logical events without that of side-band records.
+    /// Number of logical events, without the event of side-band records.
     pub(super) wanted: usize,
     /// The distance of samples as text.
     pub(super) rate: String,
@@ -32,7 +32,8 @@ impl Plan {
         let default = if options.events.is_empty() { default_event().0 } else { "" };
         let mut groups = options.events.parse(default, system)?;
         let wanted = groups.iter().map(|group| group.events.members().len()).sum();
-        // An event by itself, because others may be on some CPUs only, or count each hit.
+        // Side-band records have their own event, because other events may be on some CPUs only, or
+        // sample each hit.
         groups.push(dummy());
         let common = Attr::software(Software::DUMMY).with_sample_type(FIELDS | SampleType::PERIOD);
         let common = common.with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC);

@@ -1,6 +1,6 @@
 //! The thread that reads the rings, and makes a profile of each interval.
 //!
-//! It waits for nothing but records: names are looked up by another thread, and tables are printed by a third one.
+//! It waits only for records. Another thread looks names up, and a third thread prints tables.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -30,7 +30,7 @@ pub(super) struct Interval {
     pub(super) numbers: Numbers,
     /// Whether the reader has ended.
     pub(super) is_last: bool,
-    /// One of those that are on the way to the table.
+    /// Counts the intervals on the way to the table, by the number of clones.
     _on_the_way: Arc<()>,
 }
 
@@ -40,9 +40,9 @@ pub(super) struct Numbers {
     /// Length in seconds.
     pub(super) seconds: f64,
     pub(super) samples: u64,
-    /// Those in the kernel.
+    /// Samples in the kernel.
     pub(super) kernel_samples: u64,
-    /// Records that did not fit into a ring, and samples that no event is known to have written.
+    /// Records that did not fit into a ring, and samples of an unknown event.
     pub(super) lost: LostCounts,
     /// The same since the start.
     pub(super) lost_in_all: LostCounts,
@@ -50,10 +50,11 @@ pub(super) struct Numbers {
     pub(super) skipped: u64,
 }
 
-/// Intervals that wait for their table: when there are more, their samples are skipped.
+/// Maximum number of intervals that wait for their table. The samples of further intervals are
+/// skipped.
 const MAX_ON_THE_WAY: usize = 4;
 
-/// The order of records of different CPUs is final after this time, so that the rings are read as often.
+/// Records of different CPUs are sorted after this time, so the rings are read at this interval.
 const SORT_DELAY: Duration = Duration::from_millis(200);
 
 /// Reads rings until all observed tasks have exited, or until it is stopped.
@@ -82,7 +83,7 @@ struct Tally {
     hidden: Option<CpuMode>,
     samples: u64,
     kernel_samples: u64,
-    /// Records that cannot be decoded, and samples whose event is not known.
+    /// Records that cannot be decoded, and samples of an unknown event.
     dropped: u64,
 }
 
@@ -98,8 +99,8 @@ pub(super) enum End {
 }
 
 impl Reader {
-    /// Sets the filters and starts the events of a set, of which the first `wanted` are those of the user, and reads what runs
-    /// already.
+    /// Sets the filters and starts the events of a set, of which the user chose the first `wanted`,
+    /// and reads what runs already.
     pub(super) fn start(
         mut set: EventSet,
         wanted: usize,
@@ -189,7 +190,7 @@ impl Reader {
         }
     }
 
-    /// Sends the samples of an interval. Returns whether there is somebody to receive them.
+    /// Sends the samples of an interval. Returns whether the receiver still exists.
     fn send(
         &mut self,
         elapsed: Duration,
@@ -224,7 +225,7 @@ impl Reader {
 }
 
 impl Tally {
-    /// Learns the ids of the events that are open.
+    /// Reads the ids of the open events.
     fn learn_ids(&mut self, set: &EventSet) -> io::Result<()> {
         for open in set.events() {
             self.ids.insert(open.event.id().map_err(io::Error::other)?, open.index);
@@ -232,7 +233,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Adds the records of what runs already, as far as it can be sampled.
+    /// Adds records of the running processes that can be sampled.
     fn add_running(&mut self, set: &EventSet, options: &Options) -> io::Result<()> {
         let system = System::new();
         let Some(attr) = set.events().last().map(|event| *event.event.attr()) else { return Ok(()) };
@@ -268,8 +269,8 @@ impl Tally {
     }
 
     fn add_sample<L: Layout>(&mut self, sample: &Sample<'_, L>, index: Option<usize>) {
-        // The kernel may write a foreign id into the samples of a software event. If several events of the ring are
-        // possible, nothing says which of them it is.
+        // The kernel may write a foreign id into the samples of a software event. If several events
+        // of the ring are possible, the event is unknown.
         let Some(index) = index else {
             self.dropped += 1;
             return;
@@ -307,7 +308,7 @@ mod tests {
 
     use super::*;
 
-    /// The ids of the leader, the member and no event.
+    /// The ids of the leader, of the member, and of an unknown event.
     const IDS: [u64; 3] = [11, 12, 99];
 
     fn attr() -> Attr {

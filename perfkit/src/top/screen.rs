@@ -21,7 +21,7 @@ pub(super) struct Subject {
 pub(super) struct Moment {
     pub(super) profile: Arc<Profile>,
     pub(super) numbers: Numbers,
-    /// Sums that were left out, because there were too many.
+    /// Sums that were left out because of the limit.
     pub(super) left_out: u64,
     /// Addresses whose names are being looked up.
     pub(super) waiting: usize,

@@ -1,4 +1,4 @@
-//! The sums of the intervals, of which some addresses wait for names.
+//! The sums of the intervals, in which some addresses have no names yet.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,8 @@ use super::reader::Interval;
 use super::screen::Moment;
 use crate::out::interrupt::wait_for_names;
 
-/// The time that a table waits for names, at most: those of the first one need the symbols of all programs that run.
+/// Maximum time that a table waits for names. The names of the first table need the symbols of all
+/// running programs.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// Adds up intervals in their order.
@@ -24,8 +25,8 @@ impl Sums {
         Self { live, wait: MAX_WAIT.min(delay / 2) }
     }
 
-    /// Adds an interval. Returns the sums with the names that are there soon; after the last interval with all names, unless an
-    /// interrupt comes.
+    /// Adds an interval. Returns the sums with the names that are found in time for the table;
+    /// after the last interval with all names, unless an interrupt arrives.
     pub(super) fn add(&mut self, interval: Interval) -> Moment {
         let Interval { profile, numbers, is_last, .. } = interval;
         let end = Instant::now() + self.wait;

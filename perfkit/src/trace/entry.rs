@@ -17,11 +17,11 @@ pub(super) enum Entry<'a> {
         name: &'a str,
         format: &'a Format<'a>,
         raw: &'a [u8],
-        /// The text by the print format of the kernel.
+        /// The payload, formatted by the kernel's print format.
         text: &'a str,
     },
     Lost {
-        /// `None` for what was lost after the last record.
+        /// Time in ns; `None` for losses after the last record.
         time: Option<u64>,
         records: u64,
         /// The CPU or thread of the ring.
@@ -39,7 +39,8 @@ pub(super) struct Task<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns the time: of the start of a call, or of its end if the start was not seen.
+    /// Returns the start time of a call, its end time if the start was not seen, or the time of
+    /// another line.
     pub(super) fn time(&self) -> Option<u64> {
         match self {
             Self::Call { call, .. } => time_of(call),

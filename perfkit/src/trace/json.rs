@@ -45,7 +45,8 @@ pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_
     writeln!(out, "{}", message::json(&object))
 }
 
-/// Writes a row of the statistics. Without a thread it is of all threads, or of those that have no rows themselves.
+/// Writes a row of the statistics. Without a thread, the row is for all threads, or for the threads
+/// without rows.
 pub(super) fn write_row(
     out: &mut dyn Write,
     thread: Option<(u32, &str)>,

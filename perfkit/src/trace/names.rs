@@ -1,4 +1,4 @@
-//! The names of threads while they live, and of those that exited.
+//! The names of running and exited threads.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,15 @@ use perf_session::System;
 
 use crate::out::message::shown;
 
-/// Names that are kept. With more, all are forgotten and read again: only those of threads that have exited are then
-/// unknown.
+/// Maximum number of cached names. With more, all are forgotten and read again, and only the names
+/// of exited threads become unknown.
 const MAX_NAMES: usize = 1 << 16;
 
-/// Names of threads, from `COMM` and `FORK` records, or from `/proc` for a thread that began before them.
+/// Names of threads, from `COMM` and `FORK` records, or from `/proc` for a thread that began before
+/// them.
 ///
-/// Unlike in a recording, no records of earlier processes come first: reading those of all would take longer than most
-/// traces.
+/// Unlike a recording, a trace has no synthesized records of earlier processes, because reading all
+/// processes would take longer than most traces.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashMap<u32, String>);
 

@@ -14,7 +14,7 @@ use crate::measure::target::TargetOptions;
 /// Print system calls and tracepoints as they happen
 #[derive(Args, Clone, Debug)]
 #[command(
-    // The last one counts, as in the perf tool.
+    // The last occurrence of an option counts, as in the perf tool.
     args_override_self = true,
     mut_arg("event", |arg| arg.visible_alias("expr").help(
         "System calls by their names, with * and ?: `openat,read*`, all but those after `!`: `!futex`; and tracepoints, \

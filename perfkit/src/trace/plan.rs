@@ -1,4 +1,5 @@
-//! The events to trace: the two tracepoints of all system calls, with a filter for those that are wanted, and others.
+//! The events to trace: the two tracepoints of all system calls, with a filter for the chosen
+//! calls, and other tracepoints.
 
 use std::ffi::CString;
 use std::io;
@@ -21,7 +22,7 @@ const RING_PAGES: usize = 512;
 const FIELDS: SampleType =
     SampleType::TID.union(SampleType::TIME).union(SampleType::CPU).union(SampleType::RAW);
 
-/// The records from which threads have their names and ends, of an event that never fires.
+/// The side-band records with names and exits of threads, from an event that never fires.
 const SIDE_BAND: AttrFlags = AttrFlags::COMM.union(AttrFlags::COMM_EXEC).union(AttrFlags::TASK);
 
 /// The system calls to trace.
@@ -35,9 +36,10 @@ pub(super) struct Calls {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) calls: Option<Calls>,
-    /// The other tracepoints.
+    /// Tracepoints other than the two of system calls.
     pub(super) tracepoints: Vec<Tracepoint>,
-    /// The event of side-band records, then the two of system calls, then the others.
+    /// The event of side-band records, then the two tracepoints of system calls, then
+    /// [`tracepoints`](Self::tracepoints).
     specs: Vec<EventSpec>,
     filters: Vec<Option<String>>,
 }
@@ -46,7 +48,7 @@ impl Plan {
     pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
         let tracefs = Tracefs::find(system).map_err(io::Error::other)?;
         let table = tracefs.syscall_table().map_err(io::Error::other)?;
-        // Without the kernel, so that the event which is refused is one that the user names.
+        // User space only, so that an error names an event that the user chose.
         let user_only = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
         let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND | user_only);
         let mut plan = Self {
@@ -74,7 +76,7 @@ impl Plan {
         }
         if !of_calls.is_empty() {
             let points = SyscallTracepoints::find(&tracefs).map_err(io::Error::other)?;
-            // One that hits for each call makes the others superfluous.
+            // One `-e` without a filter chooses all calls, whatever the others choose.
             let filters: Option<Vec<String>> = of_calls.into_iter().collect();
             let filter = filters.map(|filters| filters.join(" || "));
             plan.specs.extend(points.event_specs());
@@ -91,10 +93,11 @@ impl Plan {
 
     /// Leaves out the calls of this program, which would print a line for each line that it prints.
     fn exclude_own(&mut self, system: &System) {
-        // The filter compares ids of the first namespace. Elsewhere they are left out when they are read.
+        // The filter compares ids of the initial PID namespace. In other namespaces, the calls of
+        // this program are skipped when they are read.
         if Privileges::read(system).in_initial_pid_namespace().is_ok_and(|is_initial| is_initial) {
             let own = format!("common_pid != {}", std::process::id());
-            // Without the event of side-band records.
+            // Skip the event of side-band records.
             for filter in self.filters.iter_mut().skip(1) {
                 *filter = both(Some(own.clone()), filter.take());
             }
@@ -126,7 +129,7 @@ impl Plan {
     }
 }
 
-/// Returns a filter of which both parts must match.
+/// Returns a filter that matches if both parts match.
 fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     match (left, right) {
         (Some(left), Some(right)) => Some(format!("({left}) && ({right})")),

@@ -15,10 +15,11 @@ use crate::measure::command::{self, Failure, RunningCommand};
 use crate::measure::events::{note_refreshed, set_filters};
 use crate::out::interrupt::{end_on_interrupt, wake};
 
-/// Time between two looks for CPUs that came online.
+/// Interval of checks for CPUs that came online.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Traces until the command or the processes exit, or until Ctrl-C. Returns the status of the command.
+/// Traces until the command or the processes exit, or until Ctrl-C. Returns the status of the
+/// command.
 pub(super) fn run(
     options: &Options,
     set: &mut EventSet,
@@ -65,7 +66,7 @@ fn trace(
         let readiness = set.wait_or_woken(Some(INTERVAL), stop)?;
         set.drain_sorted(|record| tracer.add(&record))?;
         tracer.flush()?;
-        // Events of CPUs end when their CPUs are offline, and may return.
+        // The events of offline CPUs hang up, but the CPUs may return.
         if readiness == WaitResult::Woken || (readiness.is_final() && !is_on_cpus) {
             break;
         }

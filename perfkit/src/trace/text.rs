@@ -9,10 +9,10 @@ use super::entry::{Entry, Task};
 /// Columns of a call before its result.
 const CALL: usize = 60;
 
-/// Results from here on are addresses: a number of bytes that a call transfers is smaller.
+/// Results from here on are addresses, because a call transfers fewer bytes.
 const ADDRESSES: i64 = 0x7fff_f000;
 
-/// Writes a line. Times are those since `start`, in ns.
+/// Writes a line. Times are printed relative to `start`, in ns.
 pub(super) fn write(
     out: &mut dyn Write,
     start: u64,
@@ -49,7 +49,7 @@ pub(super) fn write(
     }
 }
 
-/// Returns the result of a call, or the reason why it has none.
+/// Returns the result of a call, or the reason why it is unknown.
 fn result(call: &Syscall) -> String {
     match call.end {
         SyscallEnd::Returned { result, .. } => match SyscallError::from_result(result) {

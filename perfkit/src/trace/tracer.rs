@@ -1,4 +1,4 @@
-//! From records to lines.
+//! Turns records into lines.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -16,29 +16,29 @@ use super::{Options, json, summary, text};
 use crate::out::message::shown;
 use crate::out::payload_names::PayloadNames;
 
-/// Prints what is traced.
+/// Decodes records, joins system calls, and prints lines.
 pub(super) struct Tracer<'p> {
     options: &'p Options,
     calls: Option<&'p Calls>,
     joiner: SyscallJoiner,
     summary: SyscallSummary,
     tracepoints: Vec<Printed<'p>>,
-    /// Index of the event of the first one.
+    /// Index of the event of the first tracepoint.
     first_tracepoint: usize,
     kernel: PayloadNames,
     lines: Lines<'p>,
-    /// The process of this program, if all tasks are traced.
+    /// This process, whose calls are skipped, if all tasks are traced.
     excluded: Option<u32>,
     missing: Missing,
 }
 
-/// Numbers of records.
+/// Counts of missing and out-of-order records.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Missing {
     pub(super) lost: LostCounts,
     /// Records that are malformed, or of an unknown event.
     pub(super) malformed: u64,
-    /// Records that came after one of a later time.
+    /// Records that were read after a record with a later time.
     pub(super) late: u64,
 }
 
@@ -89,7 +89,7 @@ impl<'p> Tracer<'p> {
         })
     }
 
-    /// Adds a record, in the order of time.
+    /// Adds a record. Call it in time order.
     pub(super) fn add(&mut self, record: &EventSetRecord<'_>) {
         self.missing.late += u64::from(record.is_late());
         let Ok(decoded) = record.decode() else {
@@ -117,7 +117,7 @@ impl<'p> Tracer<'p> {
         if self.excluded == Some(pid) {
             return;
         }
-        // The first hit, whether it is printed or not.
+        // Times are relative to the first hit, whether it is printed or not.
         self.lines.start.get_or_insert(record.time());
         let tracepoint = record.index().and_then(|index| index.checked_sub(self.first_tracepoint));
         if let Some(printed) = tracepoint.and_then(|index| self.tracepoints.get(index)) {
@@ -131,7 +131,7 @@ impl<'p> Tracer<'p> {
         }
     }
 
-    /// Prints and sums up the calls that end by a change of the joiner.
+    /// Applies `change` to the joiner, and prints and sums up the calls that it ends.
     fn join(&mut self, cpu: Option<u32>, change: impl FnOnce(&mut SyscallJoiner, &mut dyn FnMut(Syscall))) {
         let Self { options, calls: Some(calls), joiner, summary, lines, .. } = self else { return };
         change(joiner, &mut |call| {
@@ -146,7 +146,7 @@ impl<'p> Tracer<'p> {
         });
     }
 
-    /// Writes what was buffered.
+    /// Writes the buffered lines.
     ///
     /// # Errors
     ///
@@ -155,8 +155,8 @@ impl<'p> Tracer<'p> {
         self.lines.flush()
     }
 
-    /// Prints what is known only at the end: losses after the last record of a ring, calls in progress, statistics.
-    /// Returns what is missing.
+    /// Prints losses after the last record of a ring, calls in progress and statistics. Returns the
+    /// counts of missing records.
     pub(super) fn finish(&mut self, ledger: &LossLedger) -> io::Result<Missing> {
         for (ring, records) in ledger.unreported() {
             let place = format!("{ring} after its last record");
@@ -172,7 +172,7 @@ impl<'p> Tracer<'p> {
     }
 }
 
-/// Returns whether a call is one of those that the user wants to see.
+/// Returns whether the options choose this call.
 fn is_shown(options: &Options, call: &Syscall) -> bool {
     let is_long = options
         .duration
@@ -184,7 +184,7 @@ fn is_shown(options: &Options, call: &Syscall) -> bool {
 /// Bytes of lines that are written together.
 const BUFFER: usize = 1 << 16;
 
-/// The output.
+/// The output, which buffers whole lines.
 struct Lines<'p> {
     options: &'p Options,
     out: Box<dyn Write>,
@@ -201,7 +201,7 @@ impl<'p> Lines<'p> {
         Self { options, out, buffer: Vec::new(), names: Names::default(), start: None, failed: None }
     }
 
-    /// Writes a line, of a task: its process, thread and CPU.
+    /// Writes a line. `task` is the process, the thread and the CPU.
     fn write(&mut self, entry: &Entry<'_>, task: Option<(u32, u32, Option<u32>)>) {
         if self.failed.is_some() {
             return;
@@ -218,7 +218,7 @@ impl<'p> Lines<'p> {
         self.failed = written.and_then(|()| if is_full { self.write_buffer() } else { Ok(()) }).err();
     }
 
-    /// Writes what was buffered, or returns the first error since the last call.
+    /// Writes the buffered lines, or returns the first error since the last call.
     fn flush(&mut self) -> io::Result<()> {
         self.failed.take().map_or_else(|| self.write_buffer(), Err)?;
         self.out.flush()

@@ -67,7 +67,7 @@ fn head_lines(state: &State) -> Vec<Line<'static>> {
     if let Some(filter) = &state.filter {
         second.push(format!("filter {}", shown(filter.as_str())));
     }
-    // Large programs take seconds until their functions have names.
+    // Looking up the names in large programs takes seconds.
     let is_started = state.moment.numbers.seconds > 0.0;
     let numbers = if is_started { state.moment.text() } else { "naming the first functions".to_owned() };
     let mut first = vec![Span::raw(format!("perfkit top: {numbers}"))];
@@ -77,7 +77,7 @@ fn head_lines(state: &State) -> Vec<Line<'static>> {
     vec![Line::from(first), Line::from(second.join(", "))]
 }
 
-/// Returns the width of each column of text. The last one has the rest of the line.
+/// Returns the width of each column of text. The last column has the rest of the line.
 fn widths(state: &State, width: usize) -> Vec<usize> {
     let keys = state.keys();
     let numbers = SHARE * (1 + usize::from(state.rows.has_total)) + COUNT * usize::from(state.has_counts);
@@ -134,7 +134,7 @@ fn share(percent: f64) -> Span<'static> {
     Span::styled(format!("{percent:>7.2}% "), style)
 }
 
-/// Returns a text as wide as its column, with a blank after it at least.
+/// Returns a text padded or cut to its column, with at least one blank after it.
 fn cell(text: &str, width: usize) -> String {
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
     format!("{kept:<width$}")

@@ -27,8 +27,8 @@ use state::State;
 pub(super) use terminal::restore;
 use terminal::{Restore, Terminal};
 
-/// Shows the intervals until the reader ends, the user quits, an interrupt comes or the terminal is gone. Restores the terminal,
-/// also after a panic.
+/// Shows the intervals until the reader ends, the user quits, an interrupt comes or the terminal
+/// hangs up. Restores the terminal, also after a panic.
 pub(super) fn show(
     options: &Options,
     subject: Subject,
@@ -39,7 +39,8 @@ pub(super) fn show(
     let (moments, sums) = add_up(sums, intervals, waker.clone())?;
     let state = State::new(options, subject);
     let restore = Restore::new();
-    // `Restore` shows the cursor. A drop would do it too, and write to standard error if that fails.
+    // `Restore` shows the cursor. A drop would do it too, and write to standard error if that
+    // fails.
     let shown =
         terminal::start().and_then(|terminal| run(&mut ManuallyDrop::new(terminal), state, &moments, &waker));
     drop(restore);
@@ -47,7 +48,7 @@ pub(super) fn show(
         Ok(End::NoMoments) => sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
         Ok(End::Quit) => {}
         Err(error) => {
-            // The terminal may go while the screen is drawn.
+            // The terminal may hang up while the screen is drawn.
             let gone = wait(&Waker::new()?, Some(&Timespec::default()))?;
             return if gone { Ok(()) } else { Err(error) };
         }
@@ -58,7 +59,7 @@ pub(super) fn show(
 /// Why the screen ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The user quit, an interrupt came, or the terminal is gone.
+    /// The user quit, an interrupt arrived, or the terminal hung up.
     Quit,
     /// The thread that adds up the intervals ended.
     NoMoments,
@@ -72,7 +73,7 @@ fn add_up(
 ) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
     let (feed, moments) = Feed::new(waker);
     let add = move || {
-        // The screen ends with the last one, and does not wait for its names.
+        // The screen ends with the last interval, and does not wait for its names.
         for interval in intervals.into_iter().take_while(|interval| !interval.is_last) {
             if !feed.send(sums.add(interval)) {
                 return;
@@ -83,18 +84,19 @@ fn add_up(
     Ok((moments, sums))
 }
 
-/// Reads the keys and the new sizes of the terminal in another thread, because the library does not return from a terminal that
-/// is gone: it reads its end again and again.
+/// Reads the keys and the new sizes of the terminal in another thread, because the library does not
+/// return after a hang-up, but reads the end of the file in a loop.
 fn read_keys(waker: Waker) -> io::Result<Receiver<io::Result<Event>>> {
     let (feed, keys) = Feed::new(waker);
     let read = move || while feed.send(event::read()) {};
-    // It waits for the next key until the program ends.
+    // Not joined, because it waits for the next key until the program ends.
     thread::Builder::new().name("perfkit-keys".to_owned()).spawn(read)?;
     Ok(keys)
 }
 
-/// A channel to the thread of the screen, which each value wakes, and the end, also a panic. A second value waits until the
-/// first is received: on a terminal that is stopped, the reader of the rings counts the samples that are skipped.
+/// A channel to the thread of the screen. Each value wakes that thread, as does the end or a panic
+/// of the sender. A second value waits until the first is received, so that on a stopped terminal
+/// the reader of the rings counts the skipped samples.
 struct Feed<T> {
     sender: Option<SyncSender<T>>,
     waker: Waker,
@@ -106,7 +108,7 @@ impl<T> Feed<T> {
         (Self { sender: Some(sender), waker }, receiver)
     }
 
-    /// Returns whether there is somebody to receive it.
+    /// Returns whether the receiver still exists.
     fn send(&self, value: T) -> bool {
         let is_sent = self.sender.as_ref().is_some_and(|sender| sender.send(value).is_ok());
         interrupt::wake(&self.waker);
@@ -136,7 +138,7 @@ fn run(
         if wait(waker, None)? {
             return Ok(End::Quit);
         }
-        // Before a look at the channels, so that what comes after it wakes again.
+        // Reset before the channels are checked, so that a later value wakes again.
         waker.reset()?;
         is_changed = false;
         for event in keys.try_iter() {
@@ -158,10 +160,10 @@ fn run(
     }
 }
 
-/// Waits for keys and samples. Returns whether the terminal is gone, or an interrupt came.
+/// Waits for keys and samples. Returns whether the terminal hung up or an interrupt arrived.
 fn wait(waker: &Waker, timeout: Option<&Timespec>) -> io::Result<bool> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
-    // Of a terminal, its hang-up alone, which is always returned.
+    // No flags for the terminal, because `poll` always reports a hang-up.
     let mut fds = vec![PollFd::new(waker, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
     if stdin.is_terminal() {
         fds.push(PollFd::new(&stdin, PollFlags::empty()));

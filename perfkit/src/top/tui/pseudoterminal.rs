@@ -14,15 +14,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Action, LocalModes, OutputModes, Winsize, tcflow, tcgetattr, tcsetwinsize};
 
-/// The time for a program to do what it is to do.
+/// Limit of each wait for the program under test.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A terminal with the output of the program that runs in it.
 pub(crate) struct Terminal {
-    /// The side of the program.
+    /// The side of the pseudoterminal that the program has open.
     program: File,
     output: Arc<Mutex<Vec<u8>>>,
-    /// Has the other side.
+    /// The thread that reads the controlling side.
     reader: JoinHandle<()>,
     is_gone: Arc<AtomicBool>,
 }
@@ -47,7 +47,7 @@ impl Terminal {
                 if poll(&mut [PollFd::new(&controller, PollFlags::IN)], Some(&tick)) == Ok(0) {
                     continue;
                 }
-                // An error is the end: the program and this side have closed it.
+                // An error is the end, after the program and this side have closed the terminal.
                 let Ok(count @ 1..) = controller.read(&mut piece) else { break };
                 read.lock().unwrap().extend_from_slice(&piece[..count]);
             }
@@ -55,7 +55,8 @@ impl Terminal {
         Self { program, output, reader, is_gone }
     }
 
-    /// Starts a program with this terminal. The command must not live on, because it has the terminal open.
+    /// Starts a program with this terminal. The command must not live on, because it has the
+    /// terminal open.
     pub(crate) fn start(&self, mut command: Command) -> Child {
         let side = || Stdio::from(self.program.try_clone().unwrap());
         command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap()
@@ -78,8 +79,8 @@ impl Terminal {
         tcflow(&self.program, Action::OOff).unwrap();
     }
 
-    /// Closes the other side, as the end of a connection or of a window does. Waits for the end of the program, and returns how
-    /// it ended.
+    /// Closes the controlling side, as a closed connection or window does. Waits for the program,
+    /// and returns its exit status.
     pub(crate) fn hang_up(self, mut child: Child) -> ExitStatus {
         self.is_gone.store(true, Ordering::Relaxed);
         self.reader.join().unwrap();
@@ -93,7 +94,8 @@ impl Terminal {
             && modes.output_modes.contains(OutputModes::OPOST)
     }
 
-    /// Waits for the end of the program. Returns how it ended, whether the terminal is plain then, and the output.
+    /// Waits for the program. Returns its exit status, whether the terminal is plain then, and the
+    /// output.
     pub(crate) fn finish(self, mut child: Child) -> (ExitStatus, bool, String) {
         let status = wait_until(|| child.try_wait().unwrap());
         let is_plain = self.is_plain();

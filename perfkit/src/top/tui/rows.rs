@@ -1,4 +1,4 @@
-//! The rows of the screen: those of a view, a zoom and a filter.
+//! The rows of the screen, chosen by a view, a zoom and a filter.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) enum View {
 }
 
 impl View {
-    /// Returns the columns, of which `chosen` are those of the command line.
+    /// Returns the columns; `chosen` are the columns of the command line.
     pub(super) fn keys(self, chosen: &[SortKey]) -> &[SortKey] {
         match self {
             Self::Chosen => chosen,
@@ -40,7 +40,7 @@ impl View {
     }
 }
 
-/// The process and the thread that are looked at; by default all.
+/// The chosen process and thread; by default all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Zoom {
     pub(super) pid: Option<u32>,
@@ -68,7 +68,7 @@ pub(super) struct Rows {
     pub(super) list: Vec<Row>,
     /// The shares of all samples of the zoom.
     pub(super) shares: Shares,
-    /// Whether functions have a value of those that they call.
+    /// Whether functions have a value that includes their callees.
     pub(super) has_total: bool,
     /// The name of the event.
     pub(super) event: String,

@@ -16,14 +16,14 @@ use crate::top::screen::{Moment, Subject};
 pub(super) struct State {
     pub(super) subject: Subject,
     pub(super) moment: Moment,
-    /// The newest samples while those before are frozen.
+    /// The newest samples, while earlier samples are frozen on the screen.
     newest: Option<Moment>,
     pub(super) is_frozen: bool,
     chosen_keys: Vec<SortKey>,
     pub(super) view: View,
     pub(super) zoom: Zoom,
     pub(super) filter: Option<Regex>,
-    /// The expression that is typed.
+    /// The expression that the user is typing.
     pub(super) input: Option<String>,
     /// Why the last expression was refused.
     pub(super) error: Option<String>,

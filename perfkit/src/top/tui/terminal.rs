@@ -23,10 +23,12 @@ pub(super) type Terminal = ratatui::Terminal<CrosstermBackend<BufWriter<Stream>>
 /// Messages of panics that are kept.
 const MAX_PANICS: usize = 16;
 
-/// Restores the terminal on drop: at the end, after an error, and while a panic of its thread unwinds.
+/// Restores the terminal on drop: at the end, after an error, and while a panic of its thread
+/// unwinds.
 ///
-/// Messages of panics are printed afterwards: another thread may panic while the screen stays, so that the panic hook must not
-/// restore the terminal, and its message would be lost on the screen. The hook from before is in place again then.
+/// Messages of panics are printed afterwards: another thread may panic while the screen stays, so
+/// the panic hook must not restore the terminal, and its message would be lost on the screen. The
+/// drop also restores the previous hook.
 #[must_use]
 pub(super) struct Restore {
     panics: Arc<Mutex<Vec<String>>>,
@@ -42,7 +44,8 @@ impl Restore {
         let kept = Arc::clone(&panics);
         let before = panic::take_hook().into();
         panic::set_hook(Box::new(move |info| {
-            // As in the hook of the whole program: such a panic is counted where its result is missing.
+            // Like the hook of the program, ignore caught panics, which are counted where their
+            // result is missing.
             if is_panic_caught() {
                 return;
             }
@@ -58,7 +61,7 @@ impl Restore {
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        // An error of a terminal that is gone helps nobody.
+        // Nothing can be done about an error of a terminal that hung up.
         let _ = restore();
         // A thread that panics may not change the hook.
         if !thread::panicking() {
@@ -79,7 +82,8 @@ pub(super) fn start() -> io::Result<Terminal> {
     Terminal::new(CrosstermBackend::new(out))
 }
 
-/// Changes back, also if another thread has locked the standard output: for a program that ends at once.
+/// Restores the terminal even if another thread has locked standard output, for a program that ends
+/// at once.
 pub(in crate::top) fn restore() -> io::Result<()> {
     let mode = disable_raw_mode();
     let mut codes = Vec::new();
@@ -100,11 +104,11 @@ mod tests {
     use super::super::pseudoterminal;
     use super::*;
 
-    /// Names what the program does that the test starts: itself.
+    /// Names the action of the test program, which is this test itself.
     const VARIABLE: &str = "PERFKIT_TEST_SCREEN";
 
-    /// Runs this test in a terminal as a program that does this. Returns its exit code, whether the terminal is as before, and
-    /// what it printed after the screen.
+    /// Runs this test in a terminal as a program that performs the action. Returns its exit code,
+    /// whether the terminal is restored, and what it printed after the screen.
     fn run(action: &str) -> (Option<i32>, bool, String) {
         let terminal = pseudoterminal::Terminal::new();
         let mut command = Command::new(env::current_exe().unwrap());
@@ -124,7 +128,7 @@ mod tests {
         match action {
             "panic" => panic!("on purpose"),
             "exit" => {
-                // As at the second interrupt.
+                // Like the second interrupt.
                 thread::spawn(|| {
                     let _ = restore();
                     std::process::exit(3);

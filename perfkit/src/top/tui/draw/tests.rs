@@ -1,3 +1,5 @@
+//! The text of the screen for a view, a zoom, a filter and a size.
+
 use std::{env, fs};
 
 use clap::Parser as _;
@@ -20,7 +22,8 @@ struct Cli {
     options: Options,
 }
 
-/// Returns a moment with a process of this number of threads, which call `work` and one of ten functions.
+/// Returns a moment with a process of this number of threads, which call `work` and one of ten
+/// functions.
 fn moment(threads: u32) -> Moment {
     let mut locations = Locations::new();
     let path = locations.intern("/usr/lib/x86_64-linux-gnu/libexample.so.1");

@@ -1,5 +1,5 @@
-//! CPU 1 goes offline and returns while `perfkit record` runs. A separate test binary with one test, because it
-//! changes the machine.
+//! CPU 1 goes offline and returns while `perfkit record` runs. A separate test binary with one
+//! test, because it changes the machine.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -57,7 +57,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording, and returns the rest of what it printed.
+    /// Ends the recording, and returns the rest of its output.
     fn interrupt(mut self) -> String {
         let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).unwrap();
         kill_process(pid, Signal::INT).unwrap();
@@ -73,7 +73,7 @@ fn run_there() -> u32 {
         let mut cpus = CpuSet::new();
         cpus.set(1);
         sched_setaffinity(None, &cpus).unwrap();
-        // Longer than the distance of two samples, 1 ms.
+        // Longer than the interval of samples, 1 ms.
         for number in 0..100_000_000_u64 {
             black_box(number);
         }
@@ -82,8 +82,8 @@ fn run_there() -> u32 {
     there.join().unwrap()
 }
 
-/// Returns the number of samples of a thread on CPU 1, and the longest time in seconds between two samples of any thread
-/// there. Fails for a record whose event is not known.
+/// Returns the number of samples of a thread on CPU 1, and the longest time in seconds between two
+/// samples of any thread there. Fails for a record whose event is not known.
 fn samples(bytes: &[u8], thread: u32) -> (usize, f64) {
     let mut reader = Reader::from_bytes(bytes).unwrap();
     let (mut found, mut times) = (0, Vec::new());
@@ -152,7 +152,7 @@ fn events_of_a_cpu_that_returns_are_in_the_recording() {
     for (path, report) in [file, piped, one].iter().zip(reports) {
         let (found, longest) = samples(&fs::read(path).unwrap(), thread);
         assert!(found > 0, "{report}");
-        // With what the report rounds.
+        // The tolerance is the rounding of the report.
         assert!(gap(&report) <= longest + 0.01, "{longest} s: {report}");
     }
 }

@@ -1,4 +1,5 @@
-//! Losses of `perfkit record`: for each event, the samples and the losses in the recording sum to its count.
+//! Losses of `perfkit record`: for each event, the samples and the losses in the recording sum to
+//! its count.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -111,7 +112,7 @@ fn stopped_recorder_is_complete(options: &[&str], command: &str) {
     perf_tool_shows_the_losses(&folder, "stopped.data", &bytes);
 }
 
-/// Compares the losses that the perf tool reports with those of the file.
+/// Compares the losses that the perf tool reports with the losses in the file.
 fn perf_tool_shows_the_losses(folder: &Folder, name: &str, bytes: &[u8]) {
     // Some distributions install a script, which fails if it has no tool for this kernel.
     match Command::new("perf").arg("version").output() {

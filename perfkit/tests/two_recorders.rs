@@ -1,6 +1,6 @@
-//! Two recorders of one software event on all CPUs. The kernel writes the id, and the time, of one event into the samples of the
-//! other: kernel errata, "Id and time of another software event". A separate test binary, because its recorders would disturb
-//! those of other tests.
+//! Two recorders of one software event on all CPUs. The kernel writes the id, and the time, of one
+//! event into the samples of the other: kernel errata, "Id and time of another software event". A
+//! separate test binary, because its recorders would disturb other tests.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -130,7 +130,7 @@ fn two_recorders_of_a_software_event_have_all_samples() {
         return;
     }
     let files = ["a.data", "b.data"].map(|name| folder.path(name));
-    // Rings in which nothing is lost.
+    // Rings that are large enough to lose nothing.
     let options = ["-e", "page-faults", "-c", "1", "-m", "8192"];
     let recorders = files.each_ref().map(|file| Recorder::start(&options, file));
     let pid = run_workload();
@@ -144,7 +144,7 @@ fn two_recorders_of_a_software_event_have_all_samples() {
         let report = perfkit().args(["report", "--no-inline", "-i"]).arg(file).output().unwrap();
         assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
     }
-    // The same faults, but for those of the process before the second one saw it.
+    // The same faults, except for faults of the process before the second recorder saw it.
     assert!(found[0] == found[1] && found[0] >= PAGES, "{found:?}");
 }
 
@@ -173,7 +173,7 @@ fn samples_of_several_software_events_are_counted_as_lost_where_their_event_is_u
         let report = perfkit().args(["report", "--no-inline", "-i"]).arg(file).output().unwrap();
         assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
         let report = String::from_utf8_lossy(&report.stdout).into_owned();
-        // What the report lacks may be names of other programs alone.
+        // The report may lack names of other programs only.
         let lost = |line: &str| line.contains(" lost") && !line.contains("nothing was lost");
         assert_eq!(unknown > 0, report.lines().any(lost), "{report}");
     }
@@ -218,8 +218,8 @@ fn waits_are_complete_beside_another_recorder_with_another_clock() {
     }
     let (file, foreign) = (folder.path("waits.data"), folder.path("foreign.data"));
     let recorder = Recorder::start(&["--off-cpu", "-e", "dummy", "-m", "4096"], &file);
-    // It is served first, because it is opened last. Its times are of the kernel's default clock, with the id of its event or,
-    // as there is one event only, without.
+    // The kernel serves this recorder first, because it is opened last. Its times use the kernel's
+    // default clock, with the id of the event or, for a single event, without an id.
     for events in ["context-switches,sched:sched_switch", "context-switches"] {
         let mut perf = Command::new("perf");
         perf.args(["record", "-q", "-N", "-B", "-c", "1", "-a", "-e", events, "-o"]).arg(&foreign);

@@ -1,4 +1,5 @@
-//! `perfkit archive`: its archive is the perf tool's, gives names without the files, and never follows the names of a recording.
+//! `perfkit archive`: its archive is the perf tool's, gives names without the files, and never
+//! follows the names of a recording.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -52,7 +53,8 @@ fn unpack(file: &Path, folder: &Path) {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
-/// A program in C++ with a library in the same folder, which the two compile with debug information.
+/// A program in C++ with a library in the same folder, which the two compile with debug
+/// information.
 struct Program {
     folder: Folder,
     program: PathBuf,
@@ -205,8 +207,8 @@ fn names_are_found_on_a_machine_that_has_the_archive_only() {
                 "{name}: {function}: {missing:?}"
             );
         }
-        // Frames in the program and its library. Objects of no sample's first address have no build id in a recording of
-        // the perf tool, so that their names depend on the machine.
+        // Frames in the program and its library. Objects of no sample's first address have no build
+        // id in a recording of the perf tool, so that their names depend on the machine.
         let own = |text: &str| {
             text.lines().filter(|line| line.contains("/program") || line.contains("libwork")).count()
         };
@@ -234,7 +236,8 @@ fn archive_has_the_files_that_the_perf_tool_packs() {
         return;
     }
     let mut expected = names(&packed);
-    // Folders follow from their files, and the lists of static probes are for `perf probe` and empty here.
+    // Folders follow from their files. The lists of static probes are for `perf probe`, and empty
+    // here.
     expected.retain(|name| !name.ends_with('/') && !name.ends_with("/probes"));
     let ours = folder.path("ours.tar");
     let output = archive(&file, &["-o", ours.to_str().unwrap()]);
@@ -246,7 +249,7 @@ fn archive_has_the_files_that_the_perf_tool_packs() {
     // The same again, through standard output.
     let output = archive(&file, &["-o", "-"]);
     assert!(output.stdout == fs::read(&ours).unwrap());
-    // The cache of the perf tool has a copy of what is gone.
+    // The cache of the perf tool has a copy of the removed file.
     fs::remove_file(folder.path("libwork.so")).unwrap();
     let output = archive(&file, &["--buildid-dir", home.join(".debug").to_str().unwrap(), "-o", "-"]);
     assert!(output.stdout == fs::read(&ours).unwrap(), "{}", text(&output.stderr));
@@ -309,7 +312,7 @@ fn names_of_a_hostile_recording_stay_in_the_archive_and_open_no_pipe() {
     let link = folder.path("a\n\u{1b}[31m");
     std::os::unix::fs::symlink(&real, &link).unwrap();
     let mut made = Made::new();
-    // Each has another build id, for the objects would be one otherwise.
+    // Each has its own build id, because equal build ids would make them one object.
     let paths: Vec<Vec<u8>> = vec![
         format!("/proc/self/root/../{relative}").into_bytes(),
         b"../../../../etc/passwd".to_vec(),
@@ -401,7 +404,7 @@ fn failed_archive_leaves_nothing() {
     let errors = text(&output.stderr);
     assert!(errors.contains("no sample of the recording is in an object; --all"), "{errors}");
     assert_eq!((output.status.code(), out.exists()), (Some(1), false));
-    // The process exec'd after the mapping, which --all has anyway.
+    // The process called `exec` after the mapping, which --all packs anyway.
     let output = archive(&file, &["-o", out.to_str().unwrap(), "--all"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let whole = fs::read(&out).unwrap();

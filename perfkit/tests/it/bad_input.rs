@@ -1,4 +1,5 @@
-//! Errors and exit codes of `record` and `stat` if something is missing, full, closed or not permitted.
+//! Errors and exit codes of `record` and `stat` if something is missing, full, closed or not
+//! permitted.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,7 +18,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Fails unless a run ended with an exit code and one line of error, which contains a text and no escape sequence.
+/// Fails unless a run ended with an exit code and one line of error, which contains a text and no
+/// escape sequence.
 #[track_caller]
 fn one_line(output: &Output, code: i32, expected: &str) {
     let errors = text(&output.stderr);
@@ -43,7 +45,7 @@ fn command_that_cannot_be_started_exits_as_in_a_shell_and_leaves_the_old_recordi
         let counted = perfkit().args(["stat", "-e", "page-faults", program]).output().unwrap();
         one_line(&counted, code, if code == 127 { "No such file" } else { "Permission denied" });
     }
-    // Counts, too.
+    // A file of counts stays too.
     let (kept, none) = (folder.path("kept.txt"), folder.path("none.txt"));
     fs::write(&kept, "before").unwrap();
     for counts in [&kept, &none] {
@@ -122,7 +124,8 @@ fn output_that_cannot_be_written_is_named_before_the_command_runs() {
     assert!(!ran.exists());
 }
 
-/// Runs a shell with a file system of 64 KiB at `$0`, whose mount no other process sees. `None` if that is not permitted.
+/// Runs a shell with a file system of 64 KiB at `$0`, whose mount no other process sees. `None` if
+/// that is not permitted.
 fn with_small_disk(folder: &Path, script: &str) -> Option<Output> {
     let script = format!("mount -t tmpfs -o size=64k none \"$0\" || exit 99; {script}");
     let output = Command::new("unshare")

@@ -1,5 +1,6 @@
-//! Each command that reads a recording, on input that is missing, damaged or hostile, and with outputs that cannot be written:
-//! a clear line, the right exit code, no panic, and no part of a file.
+//! Each command that reads a recording, on input that is missing, damaged or hostile, and with
+//! outputs that cannot be written: a clear line, the right exit code, no panic, and no part of a
+//! file.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -21,7 +22,7 @@ struct Line {
     words: &'static [&'static str],
 }
 
-/// All command lines, in one word each beside the usual options.
+/// All command lines. The words are without the options for the recording and the output.
 const LINES: &[Line] = &[
     Line { words: &["archive", "-i", "FILE", "-o", "OUT.tar"] },
     Line { words: &["archive", "-i", "FILE", "-o", "OUT.tar.gz", "--all", "--json"] },
@@ -129,7 +130,8 @@ struct Ended {
 }
 
 impl Ended {
-    /// Fails unless the command ended by itself, without a panic, and by 0, or by 1 with a reason that names the program.
+    /// Fails unless the command exited without a signal or a panic, with code 0, or with code 1 and
+    /// a reason that names the program.
     #[track_caller]
     fn expect_orderly(&self) {
         let is_orderly = match self.code {
@@ -141,7 +143,8 @@ impl Ended {
         assert!(!self.errors.contains("(os error"), "{}: {self:?}", self.what);
     }
 
-    /// Fails unless the command failed by one line, which contains `expected`, and printed no record.
+    /// Fails unless the command failed by one line, which contains `expected`, and printed no
+    /// record.
     #[track_caller]
     fn expect_failure(&self, expected: &str) {
         self.expect_orderly();
@@ -218,7 +221,8 @@ fn truncated_recording_ends_in_order() {
                 let ended = line.run(&cut, &out);
                 ended.expect_orderly();
                 failed += usize::from(ended.code == Some(1));
-                // A pipe may end after any record, and the others have large sections after the records.
+                // A pipe may end after any record, and the others have large sections after the
+                // records.
                 if len < whole.len() / 2 && name == "cycles-dwarf" && !line.words.contains(&"--features") {
                     assert!(
                         ended.code == Some(1) && ended.errors.contains("cut.data"),
@@ -278,7 +282,7 @@ fn missing_permissions_are_named_in_one_line() {
     }
     let folder = Folder::new();
     let (file, copy, closed) = (folder.path("secret.data"), folder.path("perfkit"), folder.path("closed"));
-    // Where others may execute it.
+    // Copied to a folder in which other users may execute it.
     fs::copy(program(), &copy).unwrap();
     fs::copy(captured("cpuclock-fp"), &file).unwrap();
     fs::create_dir(&closed).unwrap();
@@ -394,7 +398,7 @@ fn viewer_that_closes_the_pipe_is_no_failure() {
         BufReader::new(out).read_line(&mut String::new()).unwrap();
         let output = ended.join().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
-        // The archive has no file, which is a failure before its first byte.
+        // The archive would be empty, which fails before the first byte is written.
         let is_archive = line.words.contains(&"archive");
         assert!(output.status.code() == Some(i32::from(is_archive)), "{:?}: {errors}", line.words);
         assert!(errors.is_empty() || is_archive, "{:?}: {errors}", line.words);
@@ -468,7 +472,7 @@ fn example(folder: &Folder) -> PathBuf {
 fn names_with_escape_sequences_are_printed_escaped() {
     let folder = Folder::new();
     let (file, out) = (hostile(&folder), folder.path("out"));
-    // As bytes, because a terminal takes some that are no UTF-8 for controls, too.
+    // Compared as bytes, because a terminal also takes some bytes that are not UTF-8 for controls.
     let is_control = |&byte: &u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
     let is_hidden = |text: &str| {
         text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}'))

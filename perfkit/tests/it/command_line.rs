@@ -46,7 +46,7 @@ fn unknown_options_have_no_misleading_advice() {
         let errors = refused(&["record", option, "true"], "is not supported");
         assert!(errors.contains("perf's `-") && !errors.contains("as a value"), "{errors}");
     }
-    // Of other commands, it is just unknown.
+    // Other commands report it as unknown.
     refused(&["dump", "--overwrite"], "unknown option `--overwrite`");
     assert!(!refused(&["record", "--foo", "true"], "unknown option `--foo`").contains("-- --foo"));
     refused(&["stat", "--repaet", "3", "true"], "a similar option is `--repeat`");

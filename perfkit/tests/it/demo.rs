@@ -71,7 +71,7 @@ fn demo_prints_the_command_lines_that_it_runs_and_the_functions_of_its_workload(
     for line in [report, tree] {
         assert!(line.starts_with(&format!("$ {program} report ")) && line.ends_with(file), "{out}");
     }
-    // It is the line of `record` that says how many were lost.
+    // The line of `record` has the number of lost samples.
     assert!(errors.contains(&format!(" samples in {file} (")) && errors.contains("none lost"), "{errors}");
     for (thread, function) in [("hash-words", "hash"), ("sieve", "sieve"), ("", "sort")] {
         let name = format!("perfkit::demo::workload::{function}");

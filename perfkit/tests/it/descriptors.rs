@@ -52,7 +52,7 @@ fn events_take_as_many_descriptors_as_the_hard_limit_permits_and_commands_have_t
     let table = BufReader::new(top.stdout.take().unwrap()).lines().next();
     let _ = top.kill();
     let top = top.wait_with_output().unwrap();
-    // A command by itself has it, too.
+    // A command without other tasks has this limit too.
     let alone = run(&["stat", "-e", "task-clock", "sh", "-c", "ulimit -Sn"]);
     end.wait();
     for thread in threads {

@@ -1,5 +1,5 @@
-//! `perfkit dump` on captured `perf.data` files, compared with the output of another decoder, and on
-//! damaged files.
+//! `perfkit dump` on captured `perf.data` files, compared with the output of another decoder, and
+//! on damaged files.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -37,8 +37,8 @@ fn oracle(file: &str) -> Vec<Value> {
     whole["records"].as_array().unwrap().clone()
 }
 
-/// Returns a record without what the other decoder does not have: the fields of tools' records, the names of
-/// events and the fields of tracepoints.
+/// Returns a record without the fields of tools' records, the names of events and the fields of
+/// tracepoints, which the other decoder does not print.
 fn comparable(mut record: Value) -> Value {
     for key in ["event", "tracepoint"] {
         record.as_object_mut().unwrap().remove(key);
@@ -145,7 +145,7 @@ fn samples_of_tracepoints_have_their_fields() {
     let samples: Vec<Value> = samples.collect();
     assert_eq!(samples.len(), text.lines().count());
     let mut compared = 0;
-    // The other decoder prints the samples in the order of time.
+    // The other decoder prints the samples in time order.
     for line in text.lines() {
         let expected: Value = serde_json::from_str(line).unwrap();
         let is_same = |found: &&Value| found["fields"]["time"] == expected["sample"]["time"];

@@ -86,7 +86,8 @@ fn every_documented_field_can_be_chosen() {
     let (tables, _) = tables.split_once("\n## Counts").unwrap();
     let mut names = Vec::new();
     for row in tables.lines().filter(|line| line.starts_with("| ")) {
-        // The names before the forms: `pid`, `tid` signed; `addr` hex. Inner keys follow a colon or the word objects.
+        // The names before the forms: `pid`, `tid` signed; `addr` hex. Inner keys follow a colon or
+        // the word objects.
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let cell = if row.starts_with("| `")
             && cells.get(2).is_some_and(|cell| cell.contains('`'))

@@ -24,7 +24,8 @@ fn export(recording: &Path, options: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// A recording of two processes, one with a bad name, in a program without a file and in the kernel.
+/// A recording of two processes, one with a bad name, in a program without a file and in the
+/// kernel.
 fn made(folder: &Folder) -> std::path::PathBuf {
     let recording = folder.path("perf.data");
     let mut made = Made::new();
@@ -49,7 +50,7 @@ fn formats_have_all_samples() {
     let lines: Vec<_> = folded.lines().collect();
     assert_eq!(lines.len(), 3, "{folded}");
     assert_eq!(lines[..2], ["sort_it;[sort] 2000", "sort_it;[unknown] 1000"]);
-    // The kernel's symbols are there or not.
+    // The kernel's symbols may be missing.
     assert!(
         lines[2].starts_with("\u{fffd}[31m:\u{fffd}\u{fffd};") && lines[2].ends_with(" 1000"),
         "{folded}"
@@ -174,7 +175,7 @@ fn memory_without_a_file_keeps_its_addresses() {
     let recording = folder.path("perf.data");
     let mut made = Made::new();
     made.comm(10, b"jit");
-    // As `/proc/PID/maps` has them: at offset 0.
+    // At offset 0, as in `/proc/PID/maps`.
     for start in [0x1000_0000, 0x2000_0000] {
         made.map(10, start, b"//anon", None);
         made.sample(10, start + 0x10);

@@ -94,7 +94,8 @@ fn pictures_of_captured_files_have_the_texts_of_the_snapshots() {
     }
 }
 
-/// Writes a recording of samples at addresses in two programs: twice as many at the first for each sample at the second.
+/// Writes a recording of samples at addresses in two programs: twice as many at the first for each
+/// sample at the second.
 fn made(path: &Path, first: usize, second: usize) {
     let mut made = Made::new();
     made.comm(10, b"<\x1b[31m&\"';\n\xff\xe2\x80\xae\xef\xbf\xbf 12");
@@ -199,7 +200,7 @@ fn programs_of_different_names_are_compared() {
     let (old, new) = (recorded("app-old"), recorded("app-new"));
     let diff = |options: &[&str]| flamegraph(&[&["--diff", &old, &new, "-o", "-"], options].concat());
     let same = diff(&[]);
-    // Nothing is said of the name that each of them lacks.
+    // The names that are missing in both are not reported.
     assert!(same.stderr.is_empty(), "{same:?}");
     let texts = texts(&svg_of(same));
     assert!(texts.contains("function (300 us, 99.67%; 0.00%)") && !texts.contains("gone"), "{texts}");

@@ -1,4 +1,4 @@
-//! The first signal: it ends each command, with the results until then.
+//! The first signal ends each command, with the results until then.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -16,7 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::recording::{Folder, perfkit, skip_if_refused};
 use crate::support::running::{Burning, Running, is_met};
 
-/// Runs a command until it printed a text, and sends it a signal. Returns the exit code, standard output and standard error.
+/// Runs a command until it printed a text, and sends it a signal. Returns the exit code, standard
+/// output and standard error.
 #[track_caller]
 fn interrupted(command: &mut Command, text: &str, signal: Signal) -> Option<(Option<i32>, String, String)> {
     let mut running = Running::start(command);
@@ -57,7 +58,7 @@ fn end_of_the_terminal_ends_a_measurement_with_its_results() {
 fn second_hang_up_does_not_end_it_at_once() {
     let folder = Folder::new();
     let data = folder.path("perf.data");
-    // At the request to end, it waits for a file.
+    // At SIGTERM, the command waits for a file.
     let script = "trap 'touch asked; while [ ! -e go ]; do sleep 0.05; done; exit 9' TERM; trap '' HUP
         touch ready; while true; do sleep 0.05; done";
     let mut command = perfkit();
@@ -114,8 +115,8 @@ fn measurement_without_an_end_says_so() {
     }
 }
 
-/// A program that uses its CPU until it is dropped. It is stripped, and the file that it names for its debug information is a
-/// FIFO that nobody writes to.
+/// A program that uses its CPU until it is dropped. It is stripped, and the file that it names for
+/// its debug information is a FIFO that nobody writes to.
 struct Unreadable {
     child: Child,
     _folder: Folder,
@@ -211,7 +212,7 @@ fn collector_that_does_not_answer_does_not_hold_the_end_up() {
     }
     let (mut stream, _) = listener.accept().unwrap();
     stream.read_exact(&mut [0; 4]).unwrap();
-    // Reads all, and answers nothing.
+    // Reads all, and sends no response.
     let reading = thread::spawn(move || _ = stream.read_to_end(&mut Vec::new()));
     record.send(Signal::INT);
     let output = record.end();

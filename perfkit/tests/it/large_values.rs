@@ -1,4 +1,5 @@
-//! Recordings with values near 2^64: sums saturate and say so. The program has overflow checks in the tests.
+//! Recordings with values near 2^64: sums saturate and say so. The program has overflow checks in
+//! the tests.
 
 use std::path::Path;
 

@@ -26,7 +26,7 @@ fn members_have_their_counts_in_every_view() {
     made.comm(7, b"group");
     made.map(7, 0x1000, b"/no/such/one", None);
     made.map(7, 0x2000, b"/no/such/two", None);
-    // The first count is that since the start.
+    // The first count is the count since the start.
     made.sample_with_counts(7, 0x1010, &[1000, 5, 0]);
     made.sample_with_counts(7, 0x2010, &[3000, 5, 2]);
     made.sample_with_counts(7, 0x2010, &[3500, 12, 3]);

@@ -26,7 +26,8 @@ fn generic_events_are_listed_with_their_aliases() {
     assert!(filtered.status.success());
 }
 
-/// Runs the program as a user without capabilities; `None`, with the reason, if that is not possible.
+/// Runs the program as a user without capabilities; `None`, with the reason, if that is not
+/// possible.
 fn unprivileged(arguments: &[&str]) -> Option<Output> {
     let nobody = 65534;
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
@@ -43,7 +44,7 @@ fn unprivileged(arguments: &[&str]) -> Option<Output> {
 fn list_of_nothing_says_why() {
     let Some(output) = unprivileged(&["list", "sched"]) else { return };
     let errors = String::from_utf8_lossy(&output.stderr);
-    // Where users may read tracefs, the tracepoints are listed.
+    // If users may read tracefs, the tracepoints are listed.
     if output.stdout.is_empty() {
         assert!(errors.contains("perfkit: Tracepoints: /sys/kernel/"), "{errors}");
         assert!(errors.contains("no event matches `sched`"), "{errors}");

@@ -1,4 +1,5 @@
-//! The tests of the commands, as one program, which is linked once. Those that need an idle machine are separate.
+//! The tests of the commands, as one program, which is linked once. Tests that need an idle machine
+//! are separate.
 
 mod archive;
 mod bad_input;

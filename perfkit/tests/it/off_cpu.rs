@@ -1,4 +1,5 @@
-//! `perfkit record --off-cpu` on the running kernel: waits of known lengths, with their stacks and wakers.
+//! `perfkit record --off-cpu` on the running kernel: waits of known lengths, with their stacks and
+//! wakers.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -115,8 +116,8 @@ fn sum(stacks: &[(String, u64)], name: &str) -> u64 {
     stacks.iter().filter(|(stack, _)| has_name(stack)).map(|(_, value)| value).sum()
 }
 
-/// Fails unless a time is the program's own one, but for the time on a CPU between the clock and the wait, which a busy
-/// machine extends.
+/// Fails unless a time matches the program's own measurement, except for the time on a CPU between
+/// the clock and the wait, which a busy machine extends.
 #[track_caller]
 fn assert_is_about(found: u64, expected: u64, name: &str) {
     let more = expected / 20 + 5_000_000;
@@ -167,8 +168,8 @@ fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
     let folder = Folder::new();
     let file = folder.path("all.data");
     for events in [&["-e", "dummy", "--off-cpu"][..], &["-e", "sched:sched_switch", "-g"]] {
-        // CPU 0 cannot go offline. After another one did, Linux 6.18 has no hits of the tracepoint in its idle thread, and
-        // so not where `sleep` runs again.
+        // CPU 0 cannot go offline. After another CPU was offline, Linux 6.18 has no hits of the
+        // tracepoint in its idle thread, and so none for a `sleep` that wakes there.
         let command = ["-a", "-o", file.to_str().unwrap(), "--", "taskset", "-c", "0", "sleep", "0.2"];
         let start = Instant::now();
         let Some(output) = record(&[events, &command].concat()) else { return };
@@ -183,8 +184,9 @@ fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
 /// Sleeps of [`napper`].
 const NAPS: u32 = 40;
 
-/// Sleeps in a thread, which is named `early`, `napper` and `done` in turn, and prints how long it waited for a CPU and how
-/// long it slept, in ns: the first by the kernel's own count. Waits for a line first, and for another one at the end.
+/// Sleeps in a thread, which is named `early`, `napper` and `done` in turn, and prints how long it
+/// waited for a CPU and how long it slept, in ns, the former by the kernel's own count. Waits for a
+/// line first, and for a second line at the end.
 #[test]
 #[ignore = "the program that is recorded"]
 fn nap() {
@@ -196,7 +198,8 @@ fn nap() {
     let line = || std::io::stdin().read_line(&mut String::new()).unwrap();
     let naps = move || {
         line();
-        // The wait for a CPU after the line, which takes long on a busy machine, is not of the naps.
+        // The wait for a CPU after the line, which takes long on a busy machine, is not of the
+        // naps.
         fs::write("/proc/thread-self/comm", "napper").unwrap();
         let (start, before) = (Instant::now(), run_delay());
         (0..NAPS).for_each(|_| thread::sleep(Duration::from_millis(5)));
@@ -250,7 +253,7 @@ fn thread_named(pid: u32, name: &str) -> u32 {
     panic!("no thread {name} of {pid}");
 }
 
-/// Fails unless the times off the CPU of `napper` are those that it knows.
+/// Fails unless the times off the CPU of `napper` match the times that it printed.
 fn assert_is_split(file: &Path, results: &HashMap<String, u64>, mode: &str) {
     let mut report = perfkit();
     report.args(["report", "--json", "--no-inline", "--off-cpu", "--comm", "napper", "-i"]).arg(file);
@@ -263,7 +266,8 @@ fn assert_is_split(file: &Path, results: &HashMap<String, u64>, mode: &str) {
         events.iter().find(|event| event["name"] == name).map(|event| event["value"].as_u64().unwrap())
     };
     let (blocked, ready) = (value("offcpu-time"), value("runqueue-time"));
-    // A kernel may leave out hits in some threads. Each such wait is reported, and is as long as one for a CPU.
+    // A kernel may leave out hits in some threads. Each such wait is reported, and is as long as
+    // one for a CPU.
     let unknown = report["losses"]["waits_without_wakeup"].as_u64().unwrap();
     assert!(unknown <= u64::from(NAPS / 10), "{mode}: {unknown} waits have no wakeup: {errors}");
     let [asleep, expected] = ["asleep", "ready"].map(|name| results[name]);
@@ -336,7 +340,7 @@ fn time_on_the_run_queue_is_that_of_the_kernel_in_each_mode() {
 fn recording_of_a_command_has_no_names_of_others() {
     let folder = Folder::new();
     let file = folder.path("names.data");
-    // It is woken all the time, and starts processes that are.
+    // A thread that is woken all the time, and starts processes that are woken all the time.
     let (stop, stopped) = mpsc::channel::<()>();
     let foreign = thread::Builder::new().name("pk-foreign".into());
     let foreign = foreign.spawn(move || {
@@ -410,7 +414,7 @@ fn recordings_of_switch_tracepoints_by_the_perf_tool_are_complete_or_say_what_th
         if is_complete {
             let slept = folded(&file, &["--comm", "sleep"]).iter().map(|(_, value)| value).sum::<u64>();
             assert!(slept >= 199_000_000, "{slept}");
-            // Nobody knows when the thread was woken.
+            // The time of the wakeup is unknown.
             assert!(errors.contains("the recording has no wakeups"), "{errors}");
             let report = String::from_utf8(report.stdout).unwrap();
             assert!(report.contains("preempted-time") && !report.contains("runqueue-time"), "{report}");
@@ -511,8 +515,9 @@ fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
     assert!(slept > 100_000_000, "{stacks:?}");
 }
 
-/// Switches as often as it can, and prints the longest time between two looks at the clock, in ns: a thread runs at each
-/// look, so no wait is longer. The first look is before the thread starts, and the last one after it has ended.
+/// Switches as often as it can, and prints the longest time between two readings of the clock, in
+/// ns. A thread runs at each reading, so no wait is longer. The first reading is before the thread
+/// starts, and the last after it has exited.
 #[test]
 #[ignore = "the program that is recorded"]
 fn ping_pong() {
@@ -568,7 +573,7 @@ fn wait_is_not_too_long_because_records_were_lost() {
     #[allow(clippy::cast_precision_loss)] // far below 2^53
     let too_long = ns.iter().filter(|ns| **ns > longest as f64).count();
     assert_eq!(too_long, 0, "of {} waits, the longest {longest} ns: {errors}", ns.len());
-    // The recorder says so, and the reader what it left out.
+    // The recorder reports losses, and the reader the waits that it left out.
     if String::from_utf8_lossy(&output.stderr).contains("records lost") {
         assert!(errors.contains(" lost") && errors.contains("left out"), "{errors}");
     }

@@ -1,4 +1,4 @@
-//! Outputs in a folder in which other users may make links and files before.
+//! Outputs in a folder in which other users may have created links and files.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -10,7 +10,8 @@ use std::process::{Command, Output, Stdio};
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit};
 
-/// The output of each command, and its words. `IN` is the recording, `OUT` a file and `DIR` a folder.
+/// The output of each command, and its words. `IN` is the recording, `OUT` a file and `DIR` a
+/// folder.
 const COMMANDS: &[(&str, &str)] = &[
     ("perf.data", "record -e cpu-clock -- true"),
     ("OUT", "record -e cpu-clock -o OUT -- true"),

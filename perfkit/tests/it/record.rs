@@ -15,7 +15,8 @@ use perf_file::format::{Feature, record_type};
 use perf_file::{PerfData, Reader};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Burns more than the period of the samples, on any machine: each round is at least some instructions.
+/// Burns more than the period of the samples, on any machine: each round is at least some
+/// instructions.
 const BURN: &str = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
 
 /// A sample for each 100 µs on a CPU.
@@ -126,8 +127,8 @@ fn existing_file_is_kept_as_old() {
     }
 }
 
-/// A recorder of a command that has started and burns until it is terminated. `None`, and the test is skipped, if the kernel
-/// permits no event.
+/// A recorder of a command that has started and burns until it is terminated. `None`, and the test
+/// is skipped, if the kernel permits no event.
 fn start_burning(mut recorder: Command, file: &Path) -> Option<Child> {
     // It ends without the recorder, too.
     let command = "echo started; while kill -0 $PPID 2>/dev/null; do :; done";
@@ -179,7 +180,7 @@ fn full_disk_is_an_error() {
 
 #[test]
 fn closed_pipe_is_an_error() {
-    // Its reader does not read.
+    // The reader of the pipe does not read.
     let mut recorder = perfkit();
     recorder.args(["record", "-e", "task-clock", "-o", "-", "--", "true"]);
     let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -13,7 +13,8 @@ use perf_decode::Record;
 use perf_file::Reader;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// A recording that another program controls, by FIFOs that are open in both directions as those of a harness.
+/// A recording that another program controls, by FIFOs that are open in both directions, as in a
+/// harness.
 struct Controlled {
     folder: Folder,
     child: Child,
@@ -27,7 +28,8 @@ fn fifo(path: &Path) -> File {
 }
 
 impl Controlled {
-    /// Starts a recording with these options; `None`, and the test is skipped, if the kernel permits no event.
+    /// Starts a recording with these options; `None`, and the test is skipped, if the kernel
+    /// permits no event.
     fn start(arguments: &[&str]) -> Option<Self> {
         record(&["-o", "/dev/null", "-e", "task-clock", "--", "true"])?;
         let folder = Folder::new();
@@ -94,7 +96,8 @@ fn burn() {
 #[test]
 fn samples_are_those_between_enable_and_disable() {
     let pid = std::process::id().to_string();
-    // This process itself, as in a harness. Other tests run in it, so it samples anyway while it is enabled.
+    // This process itself, as in a harness. Other tests run in it, so it samples anyway while it is
+    // enabled.
     let arguments = ["-D", "-1", "-e", "task-clock", "-c", "100000", "-p", &pid];
     let Some(mut disabled) = Controlled::start(&arguments) else { return };
     disabled.send("ping\n");
@@ -159,7 +162,7 @@ fn unknown_commands_have_no_acknowledgement() {
         return;
     };
     controlled.commands.write_all(b"bogus \x1b[31m\n").unwrap();
-    // The first acknowledgement is that of the second command, so that the third waits for its own.
+    // The first acknowledgement is for the second command, so the third waits for its own.
     controlled.send("ping\nstop\n");
     let (_, errors, _) = controlled.finish();
     assert!(errors.contains("unknown command") && !errors.contains('\x1b'), "{errors}");

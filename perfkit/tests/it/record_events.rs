@@ -57,7 +57,7 @@ fn namespaces_and_cgroups_are_recorded_as_they_were_before() {
     });
     assert!(own_namespaces > 0);
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
-    // The root, unless there is no hierarchy.
+    // The root cgroup, unless cgroups are not mounted.
     assert!(cgroups.contains(&b"/".to_vec()) || notes.contains("does not name the cgroups"), "{notes}");
 }
 

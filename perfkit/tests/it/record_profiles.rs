@@ -35,7 +35,8 @@ fn number(errors: &str, text: &str) -> u64 {
     number.unwrap_or_else(|| panic!("{errors}"))
 }
 
-/// Returns the sum of the first values of a profile's samples, by the wire format of Protocol Buffers.
+/// Returns the sum of the first values of a profile's samples, by the wire format of Protocol
+/// Buffers.
 fn samples(profile: &[u8]) -> u64 {
     let mut bytes = Vec::new();
     GzDecoder::new(profile).read_to_end(&mut bytes).unwrap();
@@ -90,7 +91,8 @@ fn samples_in(folder: &Path) -> (u64, u64) {
     sums
 }
 
-/// A collector that reads requests, and answers each by what `answer` writes. The receiver has their bodies.
+/// A collector that reads requests, and responds to each with the bytes that `answer` writes. The
+/// receiver gets the bodies.
 fn collector(
     answer: impl Fn(usize, &mut TcpStream) + Send + 'static,
 ) -> (String, Receiver<(String, Vec<u8>)>) {

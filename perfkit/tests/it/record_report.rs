@@ -1,5 +1,5 @@
-//! A recording by `perfkit record` and one by the perf tool of the same program have the same hottest functions
-//! in `perf report`.
+//! A recording by `perfkit record` and one by the perf tool of the same program have the same
+//! hottest functions in `perf report`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -12,17 +12,18 @@ use crate::support::recording::{Folder, record};
 /// One sample for each ms of CPU time.
 const EVENTS: [&str; 4] = ["-e", "task-clock", "-c", "1000000"];
 
-/// The option of the perf tool without which it aborts while another program records build ids of all processes, as other
-/// tests do: see "MMAP2 with the build-id bit but without a build id" in the kernel errata.
+/// The option of the perf tool without which it aborts while another program records build ids of
+/// all processes, as other tests do: see "MMAP2 with the build-id bit but without a build id" in
+/// the kernel errata.
 const BUILD_IDS: &str = "--buildid-mmap";
 
-/// The functions, the hottest first, and how often each runs. Their weights differ so much that a few hundred samples
-/// have the same order each time.
+/// The functions, the hottest first, and how often each runs. Their weights differ so much that a
+/// few hundred samples have the same order each time.
 const FUNCTIONS: [(&str, fn(), usize); 3] =
     [("takes_most", takes_most, 9), ("takes_some", takes_some, 4), ("takes_least", takes_least, 1)];
 
-/// Declares functions that differ in their names only. They use operators alone, because a call would be a function in
-/// the report if the build is not optimized.
+/// Declares functions that differ in their names only. They use operators alone, because a call
+/// would be a function in the report if the build is not optimized.
 macro_rules! functions {
     ($($name:ident)*) => {$(
         #[inline(never)]

@@ -24,7 +24,7 @@ fn attrs(file: &Path) -> Vec<Attr> {
 
 /// Returns the fields of an attr that options decide about, as text.
 fn meaning(attr: &Attr) -> String {
-    // The ids are no options, and `perfkit` needs the times of all events at one place.
+    // Ids are not options, and `perfkit` needs the times of all events at the same offset.
     let unstable = SampleType::IDENTIFIER | SampleType::ID | SampleType::CPU;
     // The perf tool records data addresses with copies of the stack, too.
     let of_stacks = SampleType::ADDR | SampleType::DATA_SRC;
@@ -206,7 +206,7 @@ fn samples_of_tracepoints_have_the_cpu() {
     if record(&output).is_none() {
         return;
     }
-    // All events, so that the time is at the same place in all records.
+    // All events have the field, so that the time is at the same offset in all records.
     let bytes = fs::read(&file).unwrap();
     let data = PerfData::new(&bytes).unwrap();
     assert!(data.attrs().all(|attr| attr.unwrap().attr().sample_type.contains(SampleType::CPU)));

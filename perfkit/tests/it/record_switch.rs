@@ -1,4 +1,4 @@
-//! `perfkit record --switch-output`: files that are complete, one after the other.
+//! `perfkit record --switch-output`: files that are complete, one after another.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -39,7 +39,7 @@ fn content(bytes: &[u8]) -> Content {
                 content.samples += 1;
                 content.times.extend(sample.time());
             }
-            // Of the event that samples, not of the one with the side-band records.
+            // Losses of the event that samples, not of the event with side-band records.
             Record::LostSamples(_) | Record::Lost(_) if record.event().unwrap().0 != 0 => {}
             Record::LostSamples(lost) => content.lost += lost.lost(),
             Record::Lost(lost) => content.lost += lost.lost(),
@@ -137,7 +137,8 @@ fn signal_and_snapshot_begin_files_that_stand_alone() {
 /// A shell that has started `yes`, and burns until this test has seen enough.
 const PARTS: &str = "yes >/dev/null & i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; kill $!";
 
-/// Fails unless each file with samples describes the processes of [`PARTS`], and none has another process.
+/// Fails unless each file with samples describes the processes of [`PARTS`], and none has another
+/// process.
 #[track_caller]
 fn assert_describes_only_its_tasks(folder: &Path, errors: &str) {
     let contents = contents(folder);
@@ -145,7 +146,8 @@ fn assert_describes_only_its_tasks(folder: &Path, errors: &str) {
     for content in &contents {
         assert!(content.names.is_subset(&allowed), "{:?}: {errors}", content.names);
     }
-    // The first describes them by the records of their start, and the last may begin after their end.
+    // The first describes them by the records of their start, and the last may begin after their
+    // end.
     let middle = &contents[..contents.len() - 1];
     let has_all = |content: &Content| ["sh", "yes"].iter().all(|name| content.names.contains(*name));
     assert!(middle.iter().all(|content| has_all(content) && content.mappings > 3), "{middle:?}: {errors}");
@@ -178,7 +180,7 @@ fn parts_are_about_as_large_as_the_limit() {
         .map(|entry| entry.unwrap().metadata().unwrap().len())
         .collect();
     assert!(sizes.len() > 2, "{sizes:?}");
-    // What all rings hold, and the description of the machine.
+    // The content of all rings, and the description of the machine.
     let most = 102_400 + 4 * 4096 * thread::available_parallelism().unwrap().get() as u64 + 40_000;
     assert!(sizes.iter().all(|size| *size <= most), "{sizes:?}, at most {most}");
 }

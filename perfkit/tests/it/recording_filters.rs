@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::support::recording::perfkit;
 
-/// Returns the lines of `script` that begin with a thread and a time; `None` if the program is missing.
+/// Returns the lines of `script` that begin with a thread and a time; `None` if the program is
+/// missing.
 fn script(mut program: Command, file: &str, options: &[&str]) -> Option<Vec<String>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data");
     program.arg("script").arg("-i").arg(data.join(format!("{file}.data")));

@@ -1,4 +1,4 @@
-//! Recordings that cannot be read, or come slowly: the exit code and the line on standard error.
+//! Recordings that cannot be read, or arrive slowly: the exit code and the line on standard error.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! `perfkit report` and `perfkit diff`, beside snapshots and beside the perf tool.
+//! `perfkit report` and `perfkit diff`, compared with snapshots and the perf tool.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,7 +61,7 @@ fn column_of_single_recordings_is_named_for_what_it_leaves_out() {
     let single = run(&folder, &["diff", "--percent-limit", "0", "a", "a"]);
     assert!(single.contains(" Sampling  ") && !single.contains(" Noise  "), "{single}");
     assert!(single.contains("# the noise is known of several recordings on each side of --to\n"), "{single}");
-    // One of a side is enough.
+    // One recording of a side is enough.
     assert!(run(&folder, &["diff", "a", "a", "--to", "a"]).contains(" Sampling  "));
     let several = run(&folder, &["diff", "a", "a", "--to", "a", "a"]);
     assert!(several.contains(" Noise  ") && !several.contains("Sampling"), "{several}");
@@ -290,7 +290,8 @@ fn recording_without_samples_has_a_report_that_says_so() {
     );
 }
 
-/// Returns the rows of a table by their texts: the shares of a function with its callees, and by itself.
+/// Returns the rows of a table by their texts, each with the shares of a function with and without
+/// its callees.
 fn rows(report: &str) -> BTreeMap<String, (f64, f64)> {
     let percent = |word: &str| word.strip_suffix('%').and_then(|word| word.parse::<f64>().ok());
     let mut rows = BTreeMap::<String, (f64, f64)>::new();

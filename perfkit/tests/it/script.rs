@@ -1,4 +1,4 @@
-//! `perfkit script`, beside snapshots and beside the perf tool.
+//! `perfkit script`, compared with snapshots and the perf tool.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn samples_of_captured_files_have_the_text_of_the_snapshots() {
         let output = captures.run(&[&["script", "-i", file], options].concat());
         assert!(output.status.success(), "{output:?}");
         let found = String::from_utf8_lossy(&output.stdout);
-        // The first samples show all that there is.
+        // The first samples show all forms.
         let found: String = found.lines().take(60).flat_map(|line| [line, "\n"]).collect();
         expect_snapshot("script", name, &found);
     }
@@ -129,7 +129,8 @@ fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
             // After an exec, the perf tool still finds the address of the call in the old program.
             let is_unmapped = found.1 == "[unknown] ([unknown])";
             assert!(found.0 == expected.0 || is_unmapped, "{found:?}, {expected:?}");
-            // The perf tool names the function at a return address, which is the next one after a call that does not return.
+            // The perf tool names the function at a return address, which is the next one after a
+            // call that does not return.
             if found.1 == expected.1 || expected.1.contains("+0x0 ") {
                 equal += 1;
             } else {

@@ -1,4 +1,4 @@
-//! Stacks that are incomplete, in the outputs of all commands that have stacks.
+//! Incomplete stacks, in the outputs of all commands that print stacks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +29,7 @@ fn height(recording: &Path) -> u32 {
     height.split_once('"').unwrap().0.parse().unwrap()
 }
 
-/// Returns the lines of the heading about what is missing, and the rows of the call tree.
+/// Returns the lines of the heading about losses, and the rows of the call tree.
 fn report(recording: &Path) -> (Vec<String>, Vec<String>) {
     let report = run("report", recording, &["-g", "caller", "--percent-limit", "0"]);
     let (heading, rows): (Vec<_>, Vec<_>) = report.lines().partition(|line| line.starts_with('#'));

@@ -65,7 +65,7 @@ fn times_of_the_command_follow_its_counts() {
     };
     let cpu = seconds("user") + seconds("sys");
     assert!(cpu > 0.0 && cpu < seconds("elapsed") * 1.5, "{text}");
-    // Of other tasks, the elapsed time alone.
+    // Only the elapsed time is known for other tasks.
     let own = std::process::id().to_string();
     let other = stat(&["-p", &own, "-e", "page-faults", "true"]).unwrap();
     let text = String::from_utf8(other.stderr).unwrap();
@@ -273,7 +273,7 @@ fn delay_leaves_out_what_was_counted_before() {
     let script = "for i in 1 2 3 4 5; do /bin/true; done; exec sleep 100";
     let arguments = ["-D", "1500", "--timeout", "10", "-e", "page-faults", "sh", "-c", script];
     let Some(rows) = fields(&arguments) else { return };
-    // By then, it only sleeps.
+    // The program only sleeps by then.
     assert!(["0", "<not counted>"].contains(&&*rows[0][0]), "{rows:?}");
     let exited = fields(&["-D", "60000", "-e", "page-faults", "true"]).unwrap();
     assert_eq!(exited[0][0], "<not counted>", "the command exits during the delay");

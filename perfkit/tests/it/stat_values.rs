@@ -1,4 +1,5 @@
-//! `perfkit stat` and `perf stat` count the same, with each option that both have: the processes that a script starts.
+//! `perfkit stat` and `perf stat` count the same, with each option that both have: the processes
+//! that a script starts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -15,7 +16,8 @@ const FORKS: u64 = 10;
 const SCRIPT: &str = "sleep 0.05; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; :";
 const EVENT: &str = "sched:sched_process_fork";
 
-/// Returns the sum of the rows of an event, without that of `--summary`. Its count is two columns before its name.
+/// Returns the sum of the rows of an event, without the row of `--summary`. The count is two
+/// columns before the name.
 fn sum(rows: &[Vec<String>]) -> u64 {
     let count = |row: &Vec<String>| match row.windows(3).find(|fields| fields.last().unwrap() == EVENT) {
         Some([count, ..]) if !row.iter().any(|field| field.trim() == "summary") => {
@@ -26,7 +28,8 @@ fn sum(rows: &[Vec<String>]) -> u64 {
     rows.iter().map(count).sum()
 }
 
-/// Repeats a measurement while it counted too little, because events of a cgroup sometimes do (kernel errata).
+/// Repeats a measurement while it counted too little, because events of a cgroup sometimes do
+/// (kernel errata).
 fn counted(measure: impl Fn() -> Option<Vec<Vec<String>>>) -> Option<Vec<Vec<String>>> {
     let mut rows = measure();
     for _ in 0..10 {
@@ -38,7 +41,8 @@ fn counted(measure: impl Fn() -> Option<Vec<Vec<String>>>) -> Option<Vec<Vec<Str
     rows
 }
 
-/// Compares the counts of both programs with each other and with what the script does. Returns whether both can count.
+/// Compares the counts of both programs with each other and with what the script does. Returns
+/// whether both can count.
 fn counts_are_equal(arguments: &[&str]) -> bool {
     let Some(theirs) = counted(|| fields_of_perf(arguments)) else {
         eprintln!("skipped: perf 6.1 is not installed");
@@ -76,7 +80,8 @@ fn counts_of_a_cgroup_are_those_of_the_perf_tool() {
         &["-a", "--per-socket", "-e", EVENT, "-G", &cgroup.name],
         &["-a", "-e", EVENT, "-e", "cpu-clock", "-G", &both],
         &["-a", "-e", EVENT, "--for-each-cgroup", &both],
-        // Not with -A: a CPU on which no task of the cgroup ran is not counted, and has the mean of the other runs.
+        // Not with -A: a CPU on which no task of the cgroup ran is not counted, and has the mean of
+        // the other runs.
         &["-a", "-r", "2", "-e", EVENT, "--for-each-cgroup", &both],
         &["-C", "0", "-e", EVENT, "-G", &cgroup.name, "taskset", "-c", "0"],
     ] {
@@ -165,7 +170,7 @@ fn json_has_the_values_and_keys_of_the_perf_tool() {
     for (our, their) in ours.iter().zip(&theirs) {
         assert_eq!((&our["event"], &our["unit"]), (&their["event"], &their["unit"]));
         let Value::Object(keys) = our else { panic!("{our}") };
-        // The perf tool writes `(null)` if there is no metric.
+        // The perf tool writes `(null)` for a missing metric.
         assert!(keys.keys().all(|key| their.get(key).is_some()), "{our} {their}");
     }
     assert_eq!(ours[0]["counter-value"], theirs[0]["counter-value"]);

@@ -18,7 +18,8 @@ use crate::support::pseudoterminal::Terminal;
 use crate::support::recording::{perfkit, skip_if_refused};
 use crate::support::running::Burning;
 
-/// Fails unless an object has the version and the keys of `docs/top-json.md`; those of its losses are in another page.
+/// Fails unless an object has the version and the keys of `docs/top-json.md`. Another page has the
+/// keys of the losses.
 #[track_caller]
 fn is_documented(object: &Value) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/top-json.md");
@@ -33,8 +34,8 @@ fn is_documented(object: &Value) {
     assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), documented, "docs/top-json.md");
 }
 
-/// Printed with the first table. Of words further to the left, the screen does not print what is the same in the line that
-/// was there before: "naming the first functions".
+/// Printed with the first table. Words further to the left may not be printed in full, because the
+/// screen skips characters that equal the previous line, "naming the first functions".
 #[cfg(feature = "tui")]
 const TABLE: &str = "lost";
 
@@ -154,7 +155,8 @@ fn signal_ends_it_on_a_terminal_that_is_stopped() {
     }
 }
 
-/// Runs it on a terminal that goes away, also while the screen is drawn. Returns how it ended.
+/// Runs `perfkit top` on a terminal that hangs up, also while the screen is drawn. Returns the exit
+/// status.
 #[cfg(feature = "tui")]
 fn hung_up(command: &str, wrapper: &[&str], arguments: &[&str]) -> Option<ExitStatus> {
     let terminal = Terminal::new();
@@ -175,7 +177,8 @@ fn end_of_the_terminal_ends_the_screen() {
     let burning = Burning::new();
     let arguments = ["top", "-e", "task-clock", "-c", "1000000", "-p", &burning.pid()];
     let program = env!("CARGO_BIN_EXE_perfkit");
-    // A terminal that is not the one of the session, that of the session, whose end sends SIGHUP, and a program that ignores it.
+    // A terminal that does not control the session, the controlling terminal, whose hang-up sends
+    // SIGHUP, and a program that ignores SIGHUP.
     let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
     for wrapper in [&["env"][..], &["setsid", "--ctty"], &["setsid", "--ctty", "sh", "-c", ignoring]] {
         if Command::new(wrapper[0]).arg("--version").output().is_err() {

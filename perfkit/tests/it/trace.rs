@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use crate::support::recording::{Folder, perfkit, skip_if_refused};
 
-/// Traces a command, and returns the exit code and the lines as JSON. Skips the test if the kernel permits no event.
+/// Traces a command, and returns the exit code and the lines as JSON. Skips the test if the kernel
+/// permits no event.
 fn trace(options: &[&str], command: &[&str]) -> Option<(Option<i32>, Vec<Value>)> {
     let folder = Folder::new();
     let file = folder.path("trace.json");
@@ -121,7 +122,7 @@ fn calls_and_losses_sum_up_to_what_the_program_made() {
     let lost: u64 = of(&lines, "lost").map(|line| line["records"].as_u64().unwrap()).sum();
     // Starts, exits and names of tasks may be lost as well.
     assert!((200_000..200_010).contains(&(hits + lost)), "{hits} + {lost}");
-    // No call is joined across a loss: those in progress end there.
+    // No call is joined across a loss. Calls in progress end there.
     let mut lost_at = 0;
     for line in lines.iter().filter(|line| line["type"] != "summary") {
         match line["type"].as_str() {
@@ -212,7 +213,7 @@ fn user_without_permission_reads_what_is_needed() {
         return eprintln!("skipped: {text}");
     }
     assert_eq!(output.status.code(), Some(1), "{text}");
-    // Of tracefs in one line, or of the event with the remedy.
+    // The error is one line about tracefs, or names the event with the remedy.
     assert!(
         text.contains("run as root, or let a group read tracefs") || text.contains("\nremedy "),
         "{text}"

@@ -17,8 +17,8 @@ fn is_full(writer: &PipeWriter) -> bool {
     poll(&mut [PollFd::new(writer, PollFlags::OUT)], Some(&Timespec::default())).unwrap() == 0
 }
 
-/// Runs `perfkit` with a pipe that has space for a number of bytes, and sends a signal when it is full. Returns the
-/// outcome and the text in the pipe, `None` if the kernel permits no event.
+/// Runs `perfkit` with a pipe that has space for a number of bytes, and sends a signal when it is
+/// full. Returns the outcome and the text in the pipe, `None` if the kernel permits no event.
 fn interrupted(signal: &str, space: usize, arguments: &[&str]) -> Option<(Output, Vec<u8>)> {
     let (mut reader, mut writer) = pipe().unwrap();
     let mut filled = 0;

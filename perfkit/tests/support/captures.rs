@@ -1,4 +1,4 @@
-//! The captured recordings.
+//! The captured recordings, in a folder without the files that they name.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use super::recording::{Folder, perfkit};
 
-/// Copies of the captures, for which no machine has files or symbols, also not the one that made them: they are older than its
-/// boot, and the folder `root` is empty.
+/// Copies of the captures, without files or symbols even on the machine that made them, because
+/// their modification time is before the boot and the folder `root` is empty.
 pub(crate) struct Captures(Folder);
 
 impl Captures {

@@ -1,4 +1,4 @@
-//! Recordings that are made record by record.
+//! Recordings that tests build record by record.
 
 use std::fs::File;
 use std::path::Path;
@@ -35,7 +35,8 @@ impl Made {
         Self::with_fields(name, SampleType::empty())
     }
 
-    /// Makes an empty recording of an event with more fields in its samples. There is one user register.
+    /// Makes an empty recording of an event with more fields in its samples. There is one user
+    /// register.
     pub(crate) fn with_fields(name: &str, more: SampleType) -> Self {
         let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU;
         let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD | more);
@@ -55,8 +56,8 @@ impl Made {
         Self::with_fields("cycles", SampleType::CALLCHAIN)
     }
 
-    /// Makes an empty recording of a group of which only the first event samples, with the counts of all. Their ids are
-    /// their numbers, from 1.
+    /// Makes an empty recording of a group whose first event samples with the counts of all
+    /// members. The ids are the members' numbers, from 1.
     pub(crate) fn with_group(events: &[(&str, Software)]) -> Self {
         let made = Self::with_event("");
         let attr = made.attr.with_sample_type(SampleType::IDENTIFIER | SampleType::READ);
@@ -95,7 +96,8 @@ impl Made {
         self.add(comm.string(name), pid);
     }
 
-    /// Adds an executable mapping of one page, with a build id in the feature section or without one.
+    /// Adds an executable mapping of one page, with a build id in the feature section or without
+    /// one.
     pub(crate) fn map(&mut self, pid: u32, start: u64, path: &[u8], build_id: Option<&[u8]>) {
         let mode = if start >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL };
         let map = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode));
@@ -164,7 +166,7 @@ impl Made {
         self.add(RecordBuilder::new(RecordType::LOST_SAMPLES, Misc::empty()).words(&[samples]), 0);
     }
 
-    /// Adds a sample with these words after those of [`sample`](Self::sample).
+    /// Adds a sample with these words after the words of [`sample`](Self::sample).
     pub(crate) fn sample_with(&mut self, pid: u32, ip: u64, rest: &[u64]) {
         self.time += 1000;
         let sample = RecordBuilder::new(RecordType::SAMPLE, Misc::empty().with_cpu_mode(CpuMode::USER));

@@ -9,6 +9,6 @@ pub(crate) mod recording;
 pub(crate) mod run;
 pub(crate) mod running;
 pub(crate) mod snapshot;
-// In the package, which has not these tests, the tests beside the code use it.
+// In `src`, because the unit tests use it too, and the package does not include these tests.
 #[path = "../../src/top/tui/pseudoterminal.rs"]
 pub(crate) mod pseudoterminal;

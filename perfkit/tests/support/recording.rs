@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn perfkit() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
-    // The caches of the user may have the files of a recording.
+    // The user's caches may have the files of a recording.
     command.env("HOME", "/nonexistent").env_remove("XDG_CACHE_HOME").env_remove("DEBUGINFOD_CACHE_PATH");
     command
 }
@@ -22,7 +22,8 @@ pub(crate) fn record(arguments: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// Records pipelines of several programs, with callchains. Returns `false`, and skips the test, if the kernel permits no event.
+/// Records pipelines of several programs, with callchains. Returns `false`, and skips the test, if
+/// the kernel permits no event.
 pub(crate) fn record_workload(path: &str) -> bool {
     let command =
         ["sh", "-c", "sort -R /etc/services | sort | wc -l; find /usr/lib/x86_64-linux-gnu | wc -l"];
@@ -32,7 +33,8 @@ pub(crate) fn record_workload(path: &str) -> bool {
 
 fn is_refused(output: &Output) -> bool {
     let errors = String::from_utf8_lossy(&output.stderr);
-    // The lines of an explanation follow an event that could not be opened, and tracefs may be closed.
+    // The lines of an explanation follow an event that could not be opened, and tracefs may be
+    // closed.
     !output.status.success() && (errors.contains("\nremedy ") || errors.contains("tracefs"))
 }
 

@@ -22,12 +22,12 @@ impl Run {
         self.lines.iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// Returns whether the exit code is 0 and there are no errors.
+    /// Returns whether the exit code is 0 and standard error is empty.
     pub(crate) fn is_clean(&self) -> bool {
         (self.code, self.errors.len()) == (Some(0), 0)
     }
 
-    /// Returns whether the exit code is 1 and there is one line of error.
+    /// Returns whether the exit code is 1 and standard error has one line.
     pub(crate) fn has_one_error(&self) -> bool {
         (self.code, self.errors.len()) == (Some(1), 1)
     }

@@ -1,4 +1,4 @@
-//! Programs that run beside a test.
+//! Programs that run during a test.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt as _;
@@ -10,10 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::recording::{Folder, skip_if_refused};
 
-/// The time for what must happen: much more than a busy machine needs.
+/// Time limit of a wait, much longer than a busy machine needs.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Waits until a condition is met. Returns whether it is, before the end of a long time.
+/// Waits until a condition is met. Returns whether it was met within [`LIMIT`].
 pub(crate) fn is_met(mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + LIMIT;
     while !condition() && Instant::now() < end {
@@ -57,7 +57,8 @@ impl Running {
         Self { child, folder }
     }
 
-    /// Waits until it has printed a text. Returns `false`, and skips the test, if it ended because the kernel permits no event.
+    /// Waits until it has printed a text. Returns `false`, and skips the test, if it ended because
+    /// the kernel permits no event.
     #[track_caller]
     pub(crate) fn prints(&mut self, text: &str) -> bool {
         let is_printed = |running: &Self| {
@@ -114,7 +115,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only after it was waited for.
+        // Both fail only after the process was reaped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -22,7 +22,7 @@ struct Line {
     words: &'static [&'static str],
 }
 
-/// All command lines. The words are without the options for the recording and the output.
+/// Every command that reads a recording, in each form of its output.
 const LINES: &[Line] = &[
     Line { words: &["archive", "-i", "FILE", "-o", "OUT.tar"] },
     Line { words: &["archive", "-i", "FILE", "-o", "OUT.tar.gz", "--all", "--json"] },

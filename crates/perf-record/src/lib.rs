@@ -63,7 +63,6 @@ mod control;
 mod error;
 mod recorded;
 mod recorder;
-mod std_error;
 pub mod synthesize;
 
 /// Reading and writing of `perf.data`: the crate `perf-file`.

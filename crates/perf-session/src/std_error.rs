@@ -1,4 +1,4 @@
-//! Converts errors of this crate to `std::io::Error`.
+//! Converts errors to `std::io::Error`.
 
 /// Implements the conversion into [`std::io::Error`], with this kind if the error has no errno:
 ///
@@ -11,6 +11,10 @@
 ///
 /// The type needs `raw_os_error`. With `no_errno` before it, it does not, and gets no
 /// `to_os_error`.
+///
+/// Exported for `perf-record`, whose errors convert in the same way.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! into_std {
     (no_errno $error:ty, $kind:ident) => {
         /// Keeps the text and the error itself, which [`get_ref`](std::io::Error::get_ref) returns.

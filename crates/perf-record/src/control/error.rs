@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::std_error::into_std;
-use perf_session::FileError;
+use perf_session::{FileError, into_std};
 
 /// A control channel cannot be opened.
 #[derive(Clone, Debug)]

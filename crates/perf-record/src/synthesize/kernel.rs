@@ -6,8 +6,7 @@ use std::fmt;
 use perf_session::ring::abi::CpuMode;
 
 use super::{Synthesizer, build_id};
-use crate::std_error::into_std;
-use perf_session::{FileError, KernelSymbol, KernelSymbols, Module};
+use perf_session::{FileError, KernelSymbol, KernelSymbols, Module, into_std};
 
 /// Name of the kernel's mapping. The name of the symbol at its start follows it.
 const KERNEL: &str = "[kernel.kallsyms]";

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use perf_file::format::Feature;
-use perf_profile::read::{Records, build_id};
+use perf_profile::read::{Metadata, Records, build_id};
 use perf_symbols::{AddressSpaces, ObjectKind, RecordedObject, RecordedObjects};
 use serde_json::json;
 
@@ -23,7 +23,7 @@ use pack::Pack;
 use crate::cli::help;
 use crate::out::message::{self, note, shown, size};
 use crate::out::whole_file;
-use crate::recording::{About, FinderOptions, InputOptions, Progress, Shown, show_progress};
+use crate::recording::{FinderOptions, InputOptions, Progress, Shown, show_progress};
 
 /// Pack the files that a recording needs on another machine
 #[derive(Args, Debug)]
@@ -115,7 +115,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
 }
 
 /// Reads the records, and returns the objects.
-fn read(about: &About, records: &mut Records) -> Vec<RecordedObject> {
+fn read(about: &Metadata, records: &mut Records) -> Vec<RecordedObject> {
     let (mut spaces, mut objects) = (AddressSpaces::new(), RecordedObjects::new());
     for (path, id) in &about.build_ids {
         spaces.add_build_id(path, *id);

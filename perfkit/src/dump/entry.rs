@@ -6,14 +6,14 @@ use std::fmt;
 use perf_abi::RecordType;
 use perf_decode::{Record, Value};
 use perf_file::{FileOffset, FileRecord, Result};
-use perf_profile::read::Tracepoints;
+use perf_profile::read::{Metadata, Tracepoints};
 use perf_tracepoint::{self as tracepoint, Format};
 use serde_json::Value as Json;
 
 use super::json::{self, Object};
 use super::tool_record;
 use crate::out::message;
-use crate::recording::{About, event_name};
+use crate::recording::event_name;
 
 /// Returns a field of a record's header, if the record has it.
 type HeaderField = for<'a> fn(&'a Entry<'_>) -> Option<Item<'a>>;
@@ -172,7 +172,7 @@ enum Content<'r> {
 }
 
 impl<'r> Entry<'r> {
-    pub(super) fn new(record: FileRecord<'r>, about: &'r About, tracepoints: &'r Tracepoints<'r>) -> Self {
+    pub(super) fn new(record: FileRecord<'r>, about: &'r Metadata, tracepoints: &'r Tracepoints<'r>) -> Self {
         let Some(raw) = record.kernel() else {
             return Self { record, event: None, content: Content::Tool(tool_record::fields(&record)) };
         };

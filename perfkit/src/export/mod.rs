@@ -9,7 +9,7 @@ use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use perf_abi::Sampling;
-use perf_profile::read::Payloads;
+use perf_profile::read::{Metadata, Payloads};
 use perf_profile::{EventId, Firefox, Folded, Pprof, Profile, ProfileBuilder};
 
 mod chrome;
@@ -20,7 +20,7 @@ use format::Format;
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{About, ProfileOptions, Root, machine_lines, note_losses, single_event};
+use crate::recording::{ProfileOptions, Root, machine_lines, note_losses, single_event};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]
@@ -136,7 +136,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 /// The content of an output.
 struct Exported<'a> {
     profile: &'a Profile,
-    about: &'a About,
+    about: &'a Metadata,
     /// The payloads of tracepoint samples, for a format with their fields.
     payloads: Payloads,
     /// The event, for a format with a single event.
@@ -177,7 +177,7 @@ fn write_pprof(exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns the writer for pprof, with the metadata of the recording.
-fn pprof(about: &About) -> Pprof {
+fn pprof(about: &Metadata) -> Pprof {
     let mut pprof = Pprof::new();
     if let Some(time) = about.sample_time {
         pprof = pprof.with_duration(Duration::from_nanos(time.last.saturating_sub(time.first)));
@@ -189,7 +189,7 @@ fn pprof(about: &About) -> Pprof {
 }
 
 /// Returns the writer for the Firefox Profiler, with the metadata of the recording.
-fn firefox(profile: &Profile, about: &About) -> Firefox {
+fn firefox(profile: &Profile, about: &Metadata) -> Firefox {
     let mut firefox = machine_lines(about).fold(Firefox::new(), Firefox::with_comment);
     if let Some(command) = &about.command {
         firefox = firefox.with_command(command.join(" "));
@@ -217,7 +217,7 @@ fn firefox(profile: &Profile, about: &About) -> Firefox {
 }
 
 /// Returns the time between two samples of the first event that has samples, if it has a frequency.
-fn interval(profile: &Profile, about: &About) -> Option<Duration> {
+fn interval(profile: &Profile, about: &Metadata) -> Option<Duration> {
     let first = profile.samples().iter().map(|sample| sample.event).min();
     let name = &profile.event(first?)?.name;
     let (_, attr) = about.events().find(|(event, _)| event == name)?;
@@ -229,7 +229,7 @@ fn interval(profile: &Profile, about: &About) -> Option<Duration> {
 
 /// Returns the wall-clock time of the first sample, by the recorded pair of clock readings, or else
 /// by the modification time of the file, which is the time of the last sample or later.
-fn start(about: &About) -> Option<SystemTime> {
+fn start(about: &Metadata) -> Option<SystemTime> {
     let times = about.sample_time?;
     if let Some(clock) = about.clock {
         let wall = clock.wall_clock_time.checked_add(times.first)?.checked_sub(clock.clock_time)?;

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use perf_profile::read::Metadata;
 use perf_profile::{EventId, Profile};
 
 use super::svg::short_title;
 use crate::out::message::{count, file_name, number, shown};
-use crate::recording::About;
 
 /// Returns the title of a recording: its event, and the program that was recorded.
-pub(super) fn title(about: &About, profile: &Profile, file: &Path, event: &str) -> String {
+pub(super) fn title(about: &Metadata, profile: &Profile, file: &Path, event: &str) -> String {
     let recorded = recorded(about.command.as_deref().unwrap_or_default(), profile);
     let name = if recorded.is_empty() { shown(file) } else { recorded.join(" ") };
     // The command may be long, and the event must stay.
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn title_has_the_recorded_command_or_else_the_file() {
-        let mut about = About::default();
+        let mut about = Metadata::default();
         let (mut builder, mut locations) = (ProfileBuilder::new(), Locations::new());
         builder.thread(1, 1, locations.intern("a-name-of-many-"));
         let profile = builder.finish(locations);
-        let title = |about: &About, file: &Path, event: &str| title(about, &profile, file, event);
+        let title = |about: &Metadata, file: &Path, event: &str| title(about, &profile, file, event);
         assert_eq!(title(&about, Path::new("a/\u{1b}.data"), "cycles"), "cycles: a/\\u{1b}.data");
         about.command = Some(["/usr/bin/perf", "record", "x"].map(str::to_owned).to_vec());
         assert_eq!(title(&about, Path::new("a"), "cycles"), "cycles: perf record x");

@@ -6,17 +6,17 @@ use std::io::{self, Write};
 use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 use perf_decode::Value;
 use perf_file::FileEvent;
-pub(crate) use perf_profile::read::Metadata as About;
+use perf_profile::read::Metadata;
 use perf_session::catalog;
 
 /// Prints the metadata as lines that begin with `#`.
-pub(crate) fn print(about: &About, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print(about: &Metadata, out: &mut dyn Write) -> io::Result<()> {
     lines(about).iter().try_for_each(|line| writeln!(out, "# {line}"))
 }
 
 /// Returns the metadata as lines without control characters: the machine, the recording and each
 /// event.
-pub(crate) fn lines(about: &About) -> Vec<String> {
+pub(crate) fn lines(about: &Metadata) -> Vec<String> {
     let mut lines: Vec<_> = machine_lines(about).collect();
     if let Some(time) = about.sample_time {
         let length = time.last.saturating_sub(time.first);
@@ -32,7 +32,7 @@ pub(crate) fn lines(about: &About) -> Vec<String> {
 }
 
 /// Checks that the samples have their control group, for an option that shows it.
-pub(crate) fn check_cgroups(about: &About, option: &str) -> io::Result<()> {
+pub(crate) fn check_cgroups(about: &Metadata, option: &str) -> io::Result<()> {
     if about.has_field(SampleType::CGROUP) {
         return Ok(());
     }
@@ -41,12 +41,12 @@ pub(crate) fn check_cgroups(about: &About, option: &str) -> io::Result<()> {
 }
 
 /// Returns the lines about the machine and the program that recorded, if they are known.
-pub(crate) fn machine_lines(about: &About) -> impl Iterator<Item = String> {
+pub(crate) fn machine_lines(about: &Metadata) -> impl Iterator<Item = String> {
     machine(about).into_iter().chain(recording(about))
 }
 
 /// Returns a line about the machine.
-fn machine(about: &About) -> Option<String> {
+fn machine(about: &Metadata) -> Option<String> {
     let cpus = about.cpus.map(|(online, available)| format!("{online} of {available} CPUs online"));
     let release = about.release.as_ref().map(|release| format!("Linux {release}"));
     let host = about.host.as_deref().unwrap_or_default();
@@ -54,7 +54,7 @@ fn machine(about: &About) -> Option<String> {
 }
 
 /// Returns a line about the program that recorded.
-fn recording(about: &About) -> Option<String> {
+fn recording(about: &Metadata) -> Option<String> {
     let command = about.command.as_ref().map(|words| words.join(" "));
     let version = about.version.as_ref().map(|version| format!("version {version}"));
     line("recorded by", [command, version])

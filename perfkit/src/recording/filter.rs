@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use clap::Args;
 use perf_abi::SampleType;
 use perf_profile::read::Filter;
+use perf_profile::read::Metadata;
 use perf_session::CpuList;
 
-use super::About;
 use super::time::TimeSpec;
 
 /// The options that choose records by their task, CPU and time.
@@ -50,7 +50,7 @@ impl FilterOptions {
     ///
     /// An option needs data that the recording lacks: the CPU or the time of samples, or for parts
     /// of the recording the times of its first and last sample.
-    pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
+    pub(crate) fn filter(&self, about: &Metadata) -> io::Result<Filter> {
         let mut filter = self.task.filter(about)?;
         filter.dsos = bytes(&self.dso);
         Ok(filter)
@@ -59,7 +59,7 @@ impl FilterOptions {
 
 impl TaskFilterOptions {
     /// Makes the filter for a recording, like [`FilterOptions::filter`].
-    pub(crate) fn filter(&self, about: &About) -> io::Result<Filter> {
+    pub(crate) fn filter(&self, about: &Metadata) -> io::Result<Filter> {
         let lacks = |option: &str, what: &str, remedy: &str| {
             let text = format!("{option}: the samples of this recording have no {what}; {remedy}");
             Err(io::Error::other(text))
@@ -107,7 +107,7 @@ mod tests {
 
     fn filter(arguments: &[&str]) -> Filter {
         let words = ["perfkit"].iter().chain(arguments);
-        Command::try_parse_from(words).unwrap().filter.filter(&About::default()).unwrap()
+        Command::try_parse_from(words).unwrap().filter.filter(&Metadata::default()).unwrap()
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use perf_profile::read::Metadata;
 use perf_symbols::FileFinder;
 
-use super::About;
 use crate::out::message::note;
 
 /// The options that say where the mapped files are.
@@ -24,7 +24,7 @@ pub(crate) struct FinderOptions {
 impl FinderOptions {
     /// Makes the finder of a recording's files. Prints a note if metadata is missing, because files
     /// may then be of another build.
-    pub(crate) fn finder(&self, about: &About) -> FileFinder {
+    pub(crate) fn finder(&self, about: &Metadata) -> FileFinder {
         if let Some(gap) = &about.gap {
             note(gap);
         }

@@ -4,8 +4,9 @@ use std::io;
 
 use clap::ValueEnum;
 use perf_profile::Folded;
+use perf_profile::read::Metadata;
 
-use super::{About, check_cgroups};
+use super::check_cgroups;
 
 /// The outermost frame of folded stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -24,7 +25,7 @@ pub(crate) enum Root {
 
 impl Root {
     /// Checks that the recording has the outermost frame.
-    pub(crate) fn check(self, about: &About) -> io::Result<()> {
+    pub(crate) fn check(self, about: &Metadata) -> io::Result<()> {
         if self == Self::Cgroup { check_cgroups(about, "--root cgroup") } else { Ok(()) }
     }
 

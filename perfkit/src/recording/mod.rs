@@ -32,7 +32,7 @@ mod profile;
 mod progress;
 mod time;
 
-pub(crate) use about::{About, check_cgroups, event_name, lines, machine_lines, print};
+pub(crate) use about::{check_cgroups, event_name, lines, machine_lines, print};
 pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;

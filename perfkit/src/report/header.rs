@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
+use perf_profile::read::Metadata;
 use perf_profile::{Event, Losses, Profile, Unit};
 
 use crate::out::message::{count, number, shown};
-use crate::recording::{About, lines, losses};
+use crate::recording::{lines, losses};
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. All losses are
 /// printed.
-pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
+pub(crate) fn print(out: &mut dyn Write, about: &Metadata, profile: &Profile) -> io::Result<()> {
     for line in lines(about) {
         writeln!(out, "# {line}")?;
     }

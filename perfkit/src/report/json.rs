@@ -1,17 +1,17 @@
 //! The report as one JSON object, as `docs/report-json.md` describes it.
 
+use perf_profile::read::Metadata;
 use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table, UNKNOWN};
 use serde_json::{Value, json};
 
 use super::sort::SortKey;
-use crate::recording::About;
 
 /// Version of the schemas of report and diff.
 pub(crate) const VERSION: u32 = 1;
 
 /// Returns a report with all rows and, on demand, the nodes of the trees by event.
 pub(super) fn report(
-    about: &About,
+    about: &Metadata,
     profile: &Profile,
     keys: &[SortKey],
     table: &Table<'_>,
@@ -40,7 +40,7 @@ pub(super) fn report(
 }
 
 /// Returns the machine and the program that recorded.
-pub(crate) fn recording(about: &About) -> Value {
+pub(crate) fn recording(about: &Metadata) -> Value {
     json!({
         "host": about.host,
         "release": about.release,

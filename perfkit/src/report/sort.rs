@@ -3,10 +3,11 @@
 use std::io;
 
 use clap::ValueEnum;
+use perf_profile::read::Metadata;
 use perf_profile::{Column, Entry, ShortPaths, UNKNOWN};
 
 use crate::out::message::{file_name, shown};
-use crate::recording::{About, check_cgroups};
+use crate::recording::check_cgroups;
 
 /// A column, under the name that the perf tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -123,7 +124,7 @@ impl<'p> FileNames<'p> {
 }
 
 /// Checks that a recording has the columns of keys.
-pub(crate) fn check(keys: &[SortKey], about: &About) -> io::Result<()> {
+pub(crate) fn check(keys: &[SortKey], about: &Metadata) -> io::Result<()> {
     if keys.contains(&SortKey::Cgroup) { check_cgroups(about, "-s cgroup") } else { Ok(()) }
 }
 

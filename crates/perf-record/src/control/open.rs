@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
 
+use perf_session::{FileError, System};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
 use super::{Control, ControlAck, ControlError, ControlReader};
-use perf_session::{FileError, System};
 
 impl Control {
     /// Opens the channel that `text` describes: `fifo:COMMANDS[,ACKS]` with the paths of FIFOs, or

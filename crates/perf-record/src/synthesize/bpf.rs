@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use perf_session::KernelSymbols;
 use perf_session::ring::abi::KsymbolType;
 
 use super::Synthesizer;
-use perf_session::KernelSymbols;
 
 /// A loaded BPF program, as `bpf(BPF_OBJ_GET_INFO_BY_FD)` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use super::Synthesizer;
 use perf_session::FileError;
+
+use super::Synthesizer;
 
 impl Synthesizer {
     /// Appends a `CGROUP` record of each cgroup, and returns their number. The kernel writes such

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use perf_session::ring::abi::CpuMode;
+use perf_session::{FileError, KernelSymbol, KernelSymbols, Module, into_std};
 
 use super::{Synthesizer, build_id};
-use perf_session::{FileError, KernelSymbol, KernelSymbols, Module, into_std};
 
 /// Name of the kernel's mapping. The name of the symbol at its start follows it.
 const KERNEL: &str = "[kernel.kallsyms]";

@@ -4,9 +4,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
 use perf_session::ring::abi::{CpuMode, NamespaceLink};
+use perf_session::{FileError, Mapping};
 
 use super::{Synthesizer, build_id};
-use perf_session::{FileError, Mapping};
 
 /// `PROT_READ`.
 const READ: u32 = 1;

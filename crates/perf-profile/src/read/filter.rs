@@ -92,9 +92,7 @@ impl Filter {
         let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
         self.dsos.is_empty() || self.dsos.iter().any(|name| name == path || name == last)
     }
-}
 
-impl Filter {
     /// Returns whether a sample counts, with the address spaces at its time.
     pub fn matches(&self, spaces: &AddressSpaces, sample: &Sample<'_, impl Layout>) -> bool {
         let (pid, tid) = (sample.pid(), sample.tid());

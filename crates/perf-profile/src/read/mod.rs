@@ -21,6 +21,7 @@
 //! | leave out samples by their task, CPU, time or object | [`Filter`] |
 
 mod filter;
+mod finder;
 mod members;
 mod metadata;
 mod off_cpu;

@@ -18,5 +18,6 @@ pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
 
 /// Forgets processes whose exit is among records that were lost.
 pub(crate) fn forget_dead(collector: &mut Collector) {
-    collector.spaces_mut().retain_processes(|pid| System::new().task(pid).exists());
+    let system = System::new();
+    collector.spaces_mut().retain_processes(|pid| system.task(pid).exists());
 }

@@ -178,6 +178,7 @@ impl Sink for Files {
     }
 
     fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        // `complete` drains too, but does not count the samples of a drain that fails.
         self.drain(recorder)?;
         self.complete(recorder, true)?;
         // Records that could not be synthesized were reported for the first file.

@@ -13,7 +13,7 @@ use crate::file::foreign::{self, LastLink};
 use crate::space::ProcessMappings;
 use crate::space::map::RangeMap;
 use crate::system::System;
-use crate::{Mapping, ObjectKind};
+use crate::{AddressSpaces, Mapping, ObjectKind};
 
 /// Maximum number of bytes to read. A JVM with 100 000 methods writes about 10 MB.
 const MAX_LEN: u64 = 256 << 20;
@@ -60,6 +60,18 @@ impl PerfMap {
     /// Returns the error of opening or reading the file, which must be a regular file.
     pub fn read(path: &Path) -> io::Result<Self> {
         Self::read_file(foreign::open(path, LastLink::Follow)?.0)
+    }
+
+    /// Reads the map of a process on this machine, as [`Symbolizer`](crate::Symbolizer) does;
+    /// `None` if the process has none. `spaces` has its mappings.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if there is a map that cannot be trusted: it is older than the process,
+    /// none of its functions is in the code of the process, or it belongs to another user.
+    pub fn of_process(spaces: &AddressSpaces, pid: u32) -> Result<Option<Self>, Unnamed> {
+        let Some(code) = spaces.process_mappings(pid) else { return Ok(None) };
+        Ok(read_if_new(&System::new(), pid, &code, None)?.map(|(_, map)| map))
     }
 
     fn read_file(file: File) -> io::Result<Self> {
@@ -268,7 +280,7 @@ mod tests {
 
     /// A process that wrote 64 KiB of code.
     fn code(pid: u32) -> ProcessMappings {
-        let mut spaces = crate::AddressSpaces::new();
+        let mut spaces = AddressSpaces::new();
         let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
         let user = Misc::empty().with_cpu_mode(CpuMode::USER);
         for (words, path) in

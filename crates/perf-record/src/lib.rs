@@ -49,6 +49,7 @@
 //! | name the program in the file, and add sections | [`Recorder::features_mut`] |
 //! | use the records directly, in time order | [`Recorder::synthesize`], [`Recorder::flush_sorted`], [`Recorder::take_lost`] |
 //! | let another program enable and disable the events | [`Control`] |
+//! | give the functions of Python, Node.js, Java and .NET their names | [`runtime`] |
 //! | describe a machine without a recorder | [`synthesize`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -63,6 +64,7 @@ mod control;
 mod error;
 mod recorded;
 mod recorder;
+pub mod runtime;
 pub mod synthesize;
 
 /// Reading and writing of `perf.data`: the crate `perf-file`.

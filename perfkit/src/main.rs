@@ -17,6 +17,7 @@ mod dump;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
+mod jit;
 mod list;
 mod measure;
 mod out;
@@ -71,6 +72,7 @@ enum Command {
     Export(export::Options),
     #[cfg(feature = "flamegraph")]
     Flamegraph(flamegraph::Options),
+    Jit(jit::Options),
     List(list::Options),
     Man(man::Options),
     Record(record::Options),
@@ -117,6 +119,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         Command::Export(options) => export::run(options),
         #[cfg(feature = "flamegraph")]
         Command::Flamegraph(options) => flamegraph::run(options),
+        Command::Jit(options) => jit::run(out, options),
         Command::List(options) => list::run(out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),

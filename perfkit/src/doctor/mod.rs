@@ -5,14 +5,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use perf_session::System;
-use serde_json::json;
+use serde_json::{Value, json};
 
 mod abilities;
 mod facts;
+mod process;
 
 use crate::cli::help;
 use crate::out::color::{Color, colored};
 use abilities::{Ability, State};
+use facts::Fact;
 
 /// Show what you can measure here, what blocks the rest, and how to fix it
 #[derive(Args, Debug)]
@@ -23,6 +25,7 @@ use abilities::{Ability, State};
         &[
             ("perfkit doctor", "try each kind of measurement, and print the remedies"),
             ("perfkit doctor --json", "the same for a program"),
+            ("perfkit doctor --process 1234", "whether the functions of a process have names, and which stacks fit"),
         ],
         &[
             ("0", "all that this machine has is permitted"),
@@ -35,29 +38,46 @@ pub(crate) struct Options {
     /// Print one JSON object
     #[arg(short, long)]
     json: bool,
+    /// Show which runtime a process has, whether its functions have names, and which kind of stacks fits
+    #[arg(long, value_name = "PID")]
+    process: Option<u32>,
 }
 
 /// Prints the report.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
     let system = System::new();
+    if let Some(pid) = options.process {
+        let facts = process::read(pid, &system)?;
+        if options.json {
+            writeln!(out, "{}", json!({"process": facts_json(facts)}))?;
+        } else {
+            print_facts(out, &facts)?;
+        }
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let facts = facts::read(&system);
     let abilities = abilities::try_all(&system);
     if options.json {
-        let facts: serde_json::Map<_, _> =
-            facts.into_iter().map(|fact| (fact.name.to_owned(), json!(fact.value))).collect();
         let tried: Vec<_> = abilities.iter().map(Ability::json).collect();
-        writeln!(out, "{}", json!({"system": facts, "abilities": tried}))?;
+        writeln!(out, "{}", json!({"system": facts_json(facts), "abilities": tried}))?;
     } else {
         writeln!(out, "System")?;
-        for fact in &facts {
-            writeln!(out, "  {:<22}{}", fact.name, fact.value)?;
-        }
+        print_facts(out, &facts)?;
         writeln!(out, "\nTried")?;
         print(out, &abilities, colored(&io::stdout()))?;
     }
     out.flush()?;
     let is_refused = abilities.iter().any(|ability| matches!(ability.state, State::Refused(_)));
     Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn print_facts(out: &mut dyn Write, facts: &[Fact]) -> io::Result<()> {
+    facts.iter().try_for_each(|fact| writeln!(out, "  {:<22}{}", fact.name, fact.value))
+}
+
+fn facts_json(facts: Vec<Fact>) -> Value {
+    facts.into_iter().map(|fact| (fact.name.to_owned(), Value::from(fact.value))).collect()
 }
 
 /// Prints the uses, and then each reason once, with the uses that it prevents.

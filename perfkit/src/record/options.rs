@@ -47,6 +47,7 @@ const FREQUENCY: u64 = 4000;
         &[
             ("perfkit record -g CMD", "sample a command, with callchains by frame pointers"),
             ("perfkit record --call-graph dwarf,32768 CMD", "copies of the stack, for unwinding without them"),
+            ("perfkit record --jit -g node app.js", "with the names of the functions of Node.js"),
             ("perfkit record -F 99 -p 1234,1235", "two processes until they exit or Ctrl-C"),
             ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
@@ -126,6 +127,10 @@ pub(crate) struct Options {
     pub(super) switch: SwitchOptions,
     #[command(flatten)]
     pub(super) profiles: ProfileOptions,
+    /// Let the Python (3.12 and newer), Node.js, Java (17 and newer) and .NET that the command starts name their functions,
+    /// by variables of its environment, which are printed
+    #[arg(long, requires = "command")]
+    pub(super) jit: bool,
     /// Print errors only
     #[arg(short, long)]
     pub(super) quiet: bool,

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_decode::LostCounts;
+use perf_record::runtime::name_functions;
 use perf_record::{Control, ControlCommand, Recorder};
 use perf_session::LossLedger;
 use signal_hook::consts::SIGUSR2;
@@ -115,6 +116,12 @@ impl<'s> Session<'s> {
             }
             return Ok(None);
         };
+        if options.jit {
+            let set = name_functions(&mut command).iter().map(ToString::to_string).collect::<Vec<_>>();
+            if !options.quiet && !set.is_empty() {
+                note(format_args!("set for the command: {}", set.join(" ")));
+            }
+        }
         if Output::is_standard(options.output()) {
             // Standard output is for the recording.
             command.stdout(Stdio::from(io::stderr()));

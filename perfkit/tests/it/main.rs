@@ -30,6 +30,7 @@ mod record_switch;
 mod recording_filters;
 mod recording_input;
 mod report;
+mod runtimes;
 mod script;
 mod shells;
 #[cfg(feature = "flamegraph")]

@@ -5,8 +5,9 @@ use std::fmt;
 
 use perf_session::ring::abi::CpuMode;
 use perf_session::{FileError, KernelSymbol, KernelSymbols, Module, into_std};
+use perf_symbols::BuildId;
 
-use super::{Synthesizer, build_id};
+use super::Synthesizer;
 
 /// Name of the kernel's mapping. The name of the symbol at its start follows it.
 const KERNEL: &str = "[kernel.kallsyms]";
@@ -72,7 +73,7 @@ impl Synthesizer {
             start,
             format!("{KERNEL}{name}").as_bytes(),
         );
-        if let Some(id) = self.system.kernel_notes().ok().and_then(|notes| build_id::of_notes(&notes)) {
+        if let Some(id) = self.system.kernel_notes().ok().and_then(|notes| BuildId::from_notes(&notes)) {
             self.build_ids.insert(KERNEL.into(), (id, CpuMode::KERNEL));
         }
         self.modules();
@@ -87,7 +88,7 @@ impl Synthesizer {
             let path = paths.get(&name).cloned().unwrap_or_else(|| format!("[{name}]"));
             self.records.kernel_mmap(address, size, 0, path.as_bytes());
             if let Some(id) =
-                self.system.module_notes(&name).ok().and_then(|notes| build_id::of_notes(&notes))
+                self.system.module_notes(&name).ok().and_then(|notes| BuildId::from_notes(&notes))
             {
                 self.build_ids.insert(path.into_bytes(), (id, CpuMode::KERNEL));
             }

@@ -12,7 +12,6 @@
 //! | write the build ids at the end | [`Synthesizer::add_file`], [`Synthesizer::build_ids`] |
 
 mod bpf;
-mod build_id;
 mod cgroup;
 mod features;
 mod kernel;
@@ -24,13 +23,13 @@ mod tracing_data;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use perf_file::feature::BuildId;
+use perf_file::feature::BuildId as FileBuildId;
 use perf_session::ring::abi::CpuMode;
 use perf_session::ring::{Attr, AttrFlags};
-
 use perf_session::{KernelSymbols, System};
+use perf_symbols::{BuildId, ObjectFile};
 
 pub use bpf::{LoadedFunction, LoadedProgram};
 pub use features::machine_features;
@@ -73,9 +72,9 @@ pub struct Synthesizer {
     with_programs: bool,
     /// Build ids by device and inode, so that a library is read once and not once per process;
     /// `None` for a file without a build id.
-    files: HashMap<(u32, u32, u64), Option<Vec<u8>>>,
+    files: HashMap<(u32, u32, u64), Option<BuildId>>,
     /// Build ids by path, and the mode in which the file runs.
-    build_ids: BTreeMap<Vec<u8>, (Vec<u8>, CpuMode)>,
+    build_ids: BTreeMap<Vec<u8>, (BuildId, CpuMode)>,
 }
 
 impl Synthesizer {
@@ -115,23 +114,30 @@ impl Synthesizer {
         if !path.starts_with(b"/") || path.starts_with(b"//") || self.build_ids.contains_key(path) {
             return;
         }
-        if let Some(id) = build_id::of_file(&self.system.path(path_of(path))) {
+        if let Some(id) = build_id_of_file(self.system.path(path_of(path))) {
             self.build_ids.insert(path.to_vec(), (id, CpuMode::USER));
         }
     }
 
-    /// Adds a build id from a record of the recording.
+    /// Adds a build id from a record of the recording, if it is one.
     pub fn add_build_id(&mut self, path: &[u8], id: &[u8]) {
-        if !self.build_ids.contains_key(path) {
-            self.build_ids.insert(path.to_vec(), (id.to_vec(), CpuMode::USER));
+        if let Some(id) = BuildId::new(id).filter(|_| !self.build_ids.contains_key(path)) {
+            self.build_ids.insert(path.to_vec(), (id, CpuMode::USER));
         }
     }
 
     /// Returns the build ids of the kernel, its modules and all mapped files, by path, for
     /// [`FeatureData::BuildIds`](perf_file::FeatureData::BuildIds).
-    pub fn build_ids(&self) -> Vec<BuildId<'_>> {
-        self.build_ids.iter().map(|(path, (id, mode))| BuildId::new(path, id, *mode)).collect()
+    pub fn build_ids(&self) -> Vec<FileBuildId<'_>> {
+        let ids = self.build_ids.iter();
+        ids.map(|(path, (id, mode))| FileBuildId::new(path, id.as_bytes(), *mode)).collect()
     }
+}
+
+/// Returns the build id of an ELF file; `None` if it has no build id, cannot be read or is not an
+/// ELF file.
+fn build_id_of_file(path: PathBuf) -> Option<BuildId> {
+    ObjectFile::open(path).ok()?.build_id()
 }
 
 /// Returns the bytes as a path.

@@ -5,8 +5,9 @@ use std::os::unix::fs::MetadataExt;
 
 use perf_session::ring::abi::{CpuMode, NamespaceLink};
 use perf_session::{FileError, Mapping};
+use perf_symbols::BuildId;
 
-use super::{Synthesizer, build_id};
+use super::{Synthesizer, build_id_of_file};
 
 /// `PROT_READ`.
 const READ: u32 = 1;
@@ -86,24 +87,24 @@ impl Synthesizer {
         for mapping in self.system.task(pid).mappings().unwrap_or_default() {
             if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {
                 let build_id = self.build_id(pid, &mapping).filter(|_| self.has_build_ids);
-                self.records.mmap2(pid, &mapping, build_id.as_deref());
+                self.records.mmap2(pid, &mapping, build_id.as_ref().map(BuildId::as_bytes));
             }
         }
     }
 
     /// Returns the build id of a mapped file as the process sees it. Each file is read once.
-    fn build_id(&mut self, pid: u32, mapping: &Mapping) -> Option<Vec<u8>> {
+    fn build_id(&mut self, pid: u32, mapping: &Mapping) -> Option<BuildId> {
         let path = mapping.path.strip_prefix("/").ok().filter(|_| mapping.inode != 0)?;
         let (major, minor) = mapping.device;
-        let id = self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
+        let id = *self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
             // Resolved through the root of the process, because a container may have another file
             // at the same path.
-            build_id::of_file(&self.system.task(pid).path("root").join(path))
+            build_id_of_file(self.system.task(pid).path("root").join(path))
         });
         if let Some(id) = id {
             let path = mapping.path.as_os_str().as_bytes();
-            self.build_ids.entry(path.to_vec()).or_insert_with(|| (id.clone(), CpuMode::USER));
+            self.build_ids.entry(path.to_vec()).or_insert((id, CpuMode::USER));
         }
-        id.clone()
+        id
     }
 }

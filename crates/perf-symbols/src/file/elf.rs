@@ -486,9 +486,18 @@ impl Place {
 /// be read or has no build id. A recording with this build id is from the same kernel, but possibly
 /// another boot.
 pub fn kernel_build_id() -> Option<BuildId> {
-    let bytes = System::new().kernel_notes().ok()?;
-    let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
-    in_notes(NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, &bytes).ok()?, endian)
+    BuildId::from_notes(&System::new().kernel_notes().ok()?)
+}
+
+impl BuildId {
+    /// Returns the build id among ELF notes of this machine, such as the bytes of
+    /// `/sys/kernel/notes` or of a module's `notes/.note.gnu.build-id`. Notes after a damaged one
+    /// are not read.
+    #[cfg_attr(docsrs, doc(cfg(feature = "files")))]
+    pub fn from_notes(notes: &[u8]) -> Option<Self> {
+        let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
+        in_notes(NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, notes).ok()?, endian)
+    }
 }
 
 impl fmt::Debug for ObjectFile {

@@ -128,6 +128,54 @@ fn addresses_in_different_sections_are_distinguished() {
 }
 
 #[cfg(feature = "names")]
+/// The owner of build ids, with more zeros than needed.
+const GNU: [u8; 8] = *b"GNU\0\0\0\0\0";
+
+/// A note: lengths, type, owner, and description padded to 4 bytes.
+fn note(owner: [u8; 8], kind: u32, description: &[u8], number: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    let mut note = [8, description.len() as u32, kind].map(number).concat();
+    note.extend(owner);
+    note.extend_from_slice(description);
+    note.resize(note.len().next_multiple_of(4), 0);
+    note
+}
+
+/// Notes of three kinds; the last one is a build id.
+fn notes(number: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    [(*b"stapsdt\0", 3, 7), (GNU, 1, 16), (GNU, 3, 20)]
+        .map(|(owner, kind, len)| note(owner, kind, &[9; 20][..len], number))
+        .concat()
+}
+
+#[test]
+fn build_id_is_found_after_other_notes_and_not_in_malformed_ones() {
+    let whole = notes(u32::to_ne_bytes);
+    assert_eq!(BuildId::from_notes(&whole), BuildId::new(&[9; 20]));
+    for len in 0..whole.len() {
+        assert_eq!(BuildId::from_notes(&whole[..len]), None, "{len}");
+    }
+    assert_eq!(BuildId::from_notes(&[0xff; 64]), None);
+    assert_eq!(BuildId::from_notes(&note(GNU, 3, &[], u32::to_ne_bytes)), None);
+}
+
+#[test]
+fn build_id_is_read_from_files_of_other_machines() {
+    // 32 bits, big-endian: e_phoff at 28, e_phentsize at 42, e_phnum at 44.
+    let mut file = vec![0; 64];
+    file[..7].copy_from_slice(b"\x7fELF\x01\x02\x01");
+    file[28..32].copy_from_slice(&64_u32.to_be_bytes());
+    file[42..44].copy_from_slice(&32_u16.to_be_bytes());
+    file[44..46].copy_from_slice(&2_u16.to_be_bytes());
+    let notes = notes(u32::to_be_bytes);
+    let segment = |kind, offset, len| [kind, offset, 0, 0, len, 0, 0, 4].map(u32::to_be_bytes).concat();
+    file.extend(segment(1, 0, 64)); // PT_LOAD
+    file.extend(segment(4, 128, notes.len() as u32)); // PT_NOTE
+    file.extend(notes);
+    assert_eq!(open(file.clone()).expect("a file").build_id(), BuildId::new(&[9; 20]));
+    file.truncate(140);
+    assert_eq!(open(file).expect("a file").build_id(), None);
+}
+
 #[test]
 fn build_id_of_this_kernel_is_in_its_notes() {
     let Ok(notes) = std::fs::read("/sys/kernel/notes") else {

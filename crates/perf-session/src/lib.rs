@@ -70,6 +70,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod columns;
 pub mod coming_from;
 mod names;
 mod set;
@@ -86,6 +87,7 @@ pub use perf_ring::Report;
 #[doc(no_inline)]
 pub use perf_tracepoint as tracepoint;
 
+pub use columns::{Columns, text_width};
 #[cfg(feature = "syscalls")]
 pub use names::SyscallTracepoints;
 pub use names::{

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use perf_profile::{Cost, EventId, Order, Row, Table};
+use perf_session::{Columns, text_width};
 
 use super::sort::{FileNames, SortKey};
-use super::text::{columns, dots, widths};
+use super::text::{columns, dots, fitting, widths};
 use super::{Percent, Shares};
 use crate::out::message::shown;
 
@@ -59,14 +60,15 @@ impl Style<'_> {
 
     /// Prints the names of several events over their columns, then the titles of all columns and a
     /// line below.
-    fn print_head(&self, out: &mut dyn Write, widths: &[usize]) -> io::Result<()> {
+    fn print_head(&self, out: &mut dyn Write, widths: &Columns) -> io::Result<()> {
         let titles = self.titles();
         let groups = self.events.iter().map(|(_, name, _)| self.blanks(name) + &titles);
         let shares = commented(&groups.collect::<String>());
         if self.events.len() > 1 {
             let names = self.events.iter().map(|(_, name, _)| {
-                let width = self.blanks(name).len() + titles.len();
-                format!("{:>width$}", ending(&shown(name)))
+                let name = ending(&shown(name));
+                let width = (text_width(&name) + 2).max(titles.len());
+                " ".repeat(width - text_width(&name)) + &name
             });
             writeln!(out, "{}", commented(&names.collect::<String>()))?;
         }
@@ -87,7 +89,7 @@ impl Style<'_> {
     /// Returns the blanks before the columns of an event, whose name may be wider than the columns
     /// if there are several events.
     fn blanks(&self, name: &str) -> String {
-        let width = if self.events.len() > 1 { ending(&shown(name)).chars().count() + 2 } else { 0 };
+        let width = if self.events.len() > 1 { text_width(&ending(&shown(name))) + 2 } else { 0 };
         " ".repeat(width.saturating_sub(self.titles().len()))
     }
 
@@ -111,6 +113,6 @@ fn commented(line: &str) -> String {
 
 /// Returns the last characters of the name of an event, as wide as three columns.
 fn ending(name: &str) -> String {
-    let count = name.chars().count();
-    name.chars().skip(count.saturating_sub(3 * SHARE)).collect()
+    let kept = fitting(name.chars().rev(), 3 * SHARE);
+    name.chars().skip(name.chars().count() - kept).collect()
 }

@@ -1,32 +1,51 @@
 //! Columns of text.
 
+use perf_session::{Columns, text_width};
+
 use super::sort::SortKey;
 
-/// Returns the width of each column: of its title or its longest text, in characters.
-pub(crate) fn widths(keys: &[SortKey], rows: &[Vec<String>]) -> Vec<usize> {
-    let mut widths: Vec<_> = keys.iter().map(|key| key.title().len()).collect();
-    for row in rows {
-        for (width, text) in widths.iter_mut().zip(row) {
-            *width = (*width).max(text.chars().count());
-        }
-    }
-    widths
+/// Returns columns as wide as their title or their widest text.
+pub(crate) fn widths(keys: &[SortKey], rows: &[Vec<String>]) -> Columns {
+    let titles: Vec<_> = keys.iter().map(|key| key.title().to_owned()).collect();
+    Columns::new(rows.iter().chain([&titles]))
 }
 
-/// Returns columns with their widths, each after two blanks.
-pub(crate) fn columns(texts: &[String], widths: &[usize]) -> String {
-    let columns: Vec<_> =
-        texts.iter().zip(widths).map(|(text, &width)| format!("  {text:<width$}")).collect();
-    columns.concat().trim_end().to_owned()
+/// Returns a row of columns, after two blanks.
+pub(crate) fn columns(texts: &[String], widths: &Columns) -> String {
+    format!("  {}", widths.line(texts)).trim_end().to_owned()
 }
 
 /// Returns the line below titles: dots as wide as each column, but only as wide as the title in the
 /// last column.
-pub(crate) fn dots(keys: &[SortKey], widths: &[usize]) -> String {
+pub(crate) fn dots(keys: &[SortKey], widths: &Columns) -> String {
     let last = keys.last().map_or(0, |key| key.title().len());
-    let mut dots: Vec<_> = widths.iter().map(|&width| ".".repeat(width)).collect();
+    let mut dots: Vec<_> = widths.widths().iter().map(|&width| ".".repeat(width)).collect();
     if let Some(text) = dots.last_mut() {
         text.truncate(last);
     }
     columns(&dots, widths)
+}
+
+/// Returns the number of characters, from the first one on, that a terminal shows in a width.
+pub(crate) fn fitting(characters: impl Iterator<Item = char>, width: usize) -> usize {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += text_width(character.encode_utf8(&mut [0; 4]));
+        used <= width
+    };
+    characters.take_while(fits).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_fit_are_counted_by_their_width() {
+        for (text, width, expected) in
+            [("plain", 3, 3), ("日本語", 5, 2), ("e\u{301}te\u{301}", 2, 3), ("a", 9, 1)]
+        {
+            assert_eq!(fitting(text.chars(), width), expected, "{text}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! One event of a part, and its forms: lines of the table, fields with a separator, JSON.
 
-use perf_session::{CountRow, CountTable, Metric, MetricKind};
+use perf_session::{Columns, CountRow, Metric, MetricKind};
 use serde_json::{Map, Value as Json, json};
 
 use super::split::Part;
@@ -153,65 +153,44 @@ fn rounded(value: f64) -> f64 {
 /// thousands, `~` if it is an estimate, unit, event, its cgroup, and after `#` the metrics; then
 /// the spread, and the share of the time that the event ran.
 pub(super) fn table(rows: &[Row]) -> Vec<String> {
-    let fronts = fronts(rows);
-    let events: Vec<&str> = rows.iter().map(|row| row.event.as_str()).collect();
-    let event_width = width(&events);
-    let metrics: Vec<Vec<String>> = rows.iter().map(metrics).collect();
-    let metric_width = metrics.iter().map(|texts| width(texts)).max().unwrap_or(0);
-    let mut lines = Vec::new();
-    for ((row, front), metrics) in rows.iter().zip(fronts).zip(metrics) {
-        let mut metrics = metrics.into_iter();
-        let first = line(row, event_width);
-        let metric = metrics.next().unwrap_or_default();
-        let remarks = format!("{metric:<metric_width$}  {}", first.remarks);
-        let empty = " ".repeat(front.chars().count());
-        lines.push((front, CountRow { remarks: remarks.trim_end().to_owned(), ..first }));
-        lines.extend(metrics.map(|remarks| (empty.clone(), CountRow { remarks, ..CountRow::default() })));
+    let has = |column: fn(&Row) -> bool| rows.iter().any(column);
+    let (has_parts, has_cpus) = (has(|row| row.part.label().is_some()), has(|row| row.part.has_cpus()));
+    let (has_units, has_cgroups) = (has(|row| !row.unit.is_empty()), has(|row| row.cgroup.is_some()));
+    let value_column = usize::from(has_parts) + usize::from(has_cpus);
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for row in rows {
+        let mut metrics = row.metrics.iter().map(metric);
+        let (value, remarks) = value_and_remarks(row);
+        let mut line = Vec::new();
+        line.extend(has_parts.then(|| row.part.label().unwrap_or_default()));
+        line.extend(has_cpus.then(|| format!("{:>3}", row.cpus)));
+        line.push(value);
+        line.extend(has_units.then(|| row.unit.clone()));
+        line.push(row.event.clone());
+        line.extend(has_cgroups.then(|| row.cgroup.clone().unwrap_or_default()));
+        let before = vec![String::new(); line.len()];
+        line.extend([metrics.next().unwrap_or_default(), remarks]);
+        lines.push(line);
+        lines.extend(metrics.map(|metric| [&before[..], &[metric]].concat()));
     }
-    let (fronts, lines): (Vec<String>, Vec<CountRow>) = lines.into_iter().unzip();
-    let table = lines.into_iter().collect::<CountTable>().to_string();
-    fronts.into_iter().zip(table.lines()).map(|(front, line)| front + line).collect()
+    let columns = Columns::new(&lines).right(value_column);
+    lines.iter().map(|line| columns.line(line)).collect()
 }
 
-/// Returns the columns before the value: the part, and its number of CPUs.
-fn fronts(rows: &[Row]) -> Vec<String> {
-    let labels: Vec<String> = rows.iter().filter_map(|row| row.part.label()).collect();
-    let width = width(&labels);
-    let front = |row: &Row| {
-        let label = row.part.label()?;
-        let cpus = if row.part.has_cpus() { format!("{:>3}  ", row.cpus) } else { String::new() };
-        Some(format!("{label:<width$}  {cpus}"))
-    };
-    rows.iter().map(|row| front(row).unwrap_or_default()).collect()
+/// Returns a metric, with its number aligned on the right.
+fn metric(metric: &Metric) -> String {
+    let text = metric.to_string();
+    let number = text.find(' ').unwrap_or(0);
+    format!("#  {}{text}", " ".repeat(8_usize.saturating_sub(number)))
 }
 
-fn width<T: AsRef<str>>(texts: &[T]) -> usize {
-    texts.iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0)
-}
-
-/// Returns the metrics, with their numbers aligned on the right.
-fn metrics(row: &Row) -> Vec<String> {
-    let text = |metric: &Metric| {
-        let text = metric.to_string();
-        let number = text.find(' ').unwrap_or(0);
-        format!("#  {}{text}", " ".repeat(8_usize.saturating_sub(number)))
-    };
-    row.metrics.iter().map(text).collect()
-}
-
-fn line(row: &Row, event_width: usize) -> CountRow {
-    let mut remarks = Vec::new();
-    let mut value = row.value.text(if row.unit.is_empty() { 0 } else { 2 });
-    if let Value::Counted { is_estimate, .. } = row.value {
-        remarks.extend(row.spread.map(|percent| format!("+- {percent:.2} %")));
-        value = CountRow::counted(&value, is_estimate);
-        remarks.extend(is_estimate.then(|| CountRow::ran(row.percent_running)));
-    }
-    let name = match &row.cgroup {
-        Some(cgroup) => format!("{:<event_width$}  {cgroup}", row.event).trim_end().to_owned(),
-        None => row.event.clone(),
-    };
-    CountRow { value, unit: row.unit.clone(), name, remarks: remarks.join("  ") }
+fn value_and_remarks(row: &Row) -> (String, String) {
+    let value = row.value.text(if row.unit.is_empty() { 0 } else { 2 });
+    let Value::Counted { is_estimate, .. } = row.value else { return (value, String::new()) };
+    let spread = row.spread.map(|percent| format!("+- {percent:.2} %"));
+    let ran = is_estimate.then(|| CountRow::ran(row.percent_running));
+    let remarks: Vec<_> = spread.into_iter().chain(ran).collect();
+    (CountRow::counted(&value, is_estimate), remarks.join("  "))
 }
 
 #[cfg(test)]

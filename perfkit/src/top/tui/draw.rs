@@ -1,5 +1,6 @@
 //! The screen as text.
 
+use perf_session::text_width;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -9,6 +10,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 use super::rows::Row;
 use super::state::State;
 use crate::out::message::{count, shown};
+use crate::report::text::fitting;
 
 /// Width of a share, with a blank after it, and of a number of samples.
 const SHARE: usize = 9;
@@ -86,7 +88,7 @@ fn widths(state: &State, width: usize) -> Vec<usize> {
     let visible = || state.rows.list.iter().skip(state.first).take(state.height);
     let mut widths = Vec::new();
     for (index, key) in keys.iter().enumerate() {
-        let longest = visible().filter_map(|row| row.texts.get(index)).map(|text| text.chars().count()).max();
+        let longest = visible().filter_map(|row| row.texts.get(index)).map(|text| text_width(text)).max();
         let wanted = longest.unwrap_or(0).max(key.title().len()) + 2;
         // Long paths of libraries leave most of the line to the functions.
         let width = if index == last { left } else { wanted.min(left / 3).min(left) };
@@ -136,8 +138,9 @@ fn share(percent: f64) -> Span<'static> {
 
 /// Returns a text padded or cut to its column, with at least one blank after it.
 fn cell(text: &str, width: usize) -> String {
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{kept:<width$}")
+    let kept: String = text.chars().take(fitting(text.chars(), width.saturating_sub(1))).collect();
+    let blanks = width.saturating_sub(text_width(&kept));
+    kept + &" ".repeat(blanks)
 }
 
 fn foot_line(state: &State) -> String {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::Span;
+use crate::columns::text_width;
 use crate::std_error::into_std;
 use crate::system::FileError;
 
@@ -142,7 +143,7 @@ impl Display for ParseError {
         let skipped = before.char_indices().nth_back(SHOWN - 1).map_or(0, |(index, _)| index);
         let before: String = before.get(skipped..).unwrap_or_default().chars().map(shown).collect();
         let after = excerpt(self.0.text.get(self.0.span.start..).unwrap_or_default());
-        let width = before.chars().count();
+        let width = text_width(&before);
         write!(f, "{}\n  {before}{after}\n  {:width$}^", self.message(), "")
     }
 }

@@ -277,6 +277,9 @@ fn caret_is_below_the_wrong_character() {
     assert_eq!(error.to_string(), "expected an event, found `µ`\n  cs,µ\n     ^");
     assert_eq!((error.found(), error.span()), ("µ", Span { start: 3, end: 5 }));
     assert!(error.nearest().is_empty() && error.file_error().is_none());
+    // Wide characters take two cells of a terminal.
+    let error = "cs/name=日本/,µ".parse::<Expression>().unwrap_err().to_string();
+    assert!(error.ends_with(&format!("\n  {:14}^", "")), "{error}");
 }
 
 #[test]

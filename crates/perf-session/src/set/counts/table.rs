@@ -5,6 +5,7 @@ use std::fmt;
 use perf_ring::decode::Scaled;
 
 use super::{Counts, EventCounts};
+use crate::columns::Columns;
 
 /// A table of counts, one a line: value, unit, name and remarks, without a line break at the end.
 ///
@@ -57,26 +58,16 @@ impl FromIterator<CountRow> for CountTable {
 
 impl fmt::Display for CountTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = |cell: fn(&CountRow) -> &str| {
-            self.rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0)
+        let has_units = self.rows.iter().any(|row| !row.unit.is_empty());
+        let cells = |row: &'_ CountRow| {
+            let CountRow { value, unit, name, remarks } = row.clone();
+            let unit = has_units.then_some(unit);
+            [Some(value), unit, Some(name), Some(remarks)].into_iter().flatten().collect::<Vec<_>>()
         };
-        let (values, units, names) =
-            (width(|row| &row.value), width(|row| &row.unit), width(|row| &row.name));
-        for (index, CountRow { value, unit, name, remarks }) in self.rows.iter().enumerate() {
-            if index != 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{value:>values$}  ")?;
-            if units != 0 {
-                write!(f, "{unit:<units$}  ")?;
-            }
-            if remarks.is_empty() {
-                f.write_str(name)?;
-            } else {
-                write!(f, "{name:<names$}  {remarks}")?;
-            }
-        }
-        Ok(())
+        let rows: Vec<_> = self.rows.iter().map(cells).collect();
+        let columns = Columns::new(&rows).right(0);
+        let lines: Vec<_> = rows.iter().map(|row| columns.line(row)).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 

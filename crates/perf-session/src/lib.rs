@@ -93,7 +93,7 @@ pub use names::SyscallTracepoints;
 pub use names::{
     ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError, Pmu, PmuError,
     PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError, TermProblem,
-    Tracefs, TracefsError, Tracepoint, catalog, expression, parse, parse_event,
+    Tracefs, TracefsError, Tracepoint, catalog, expression, nearest, parse, parse_event,
 };
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,

@@ -4,4 +4,3 @@ pub(crate) mod arguments;
 pub(crate) mod completions;
 pub(crate) mod help;
 pub(crate) mod man;
-pub(crate) mod nearest;

@@ -4,7 +4,7 @@ use perf_abi::RecordType;
 use perf_file::format::record_type;
 
 use super::tool_record;
-use crate::cli::nearest::nearest;
+use crate::out::message::nearest;
 
 /// Parses the name of a kind as printed in a line, in any letter case, or its number.
 ///

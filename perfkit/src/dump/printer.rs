@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::entry::{Entry, HEADER, Key, Part, is_of_header};
 use super::json::Object;
 use super::{Options, tool_record};
-use crate::cli::nearest::nearest;
 use crate::out::message;
+use crate::out::message::nearest;
 
 /// Prints records in the form that the user chose.
 pub(super) struct Printer<'a> {

@@ -37,6 +37,12 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
+/// Returns `; the nearest is NAME`, or nothing if none is like the wanted one.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let nearest = perf_session::nearest(wanted, names);
+    nearest.first().map_or_else(String::new, |name| format!("; the nearest is {name}"))
+}
+
 /// Returns a name from the command line as one line of text without control characters.
 pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();

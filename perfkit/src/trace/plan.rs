@@ -12,7 +12,7 @@ use perf_session::{
 use perf_tracepoint::SyscallTable;
 
 use super::Options;
-use crate::cli::nearest::nearest;
+use crate::out::message::nearest;
 use crate::out::message::shown;
 
 /// Data pages of a ring: 2 MiB with pages of 4 KiB, for bursts of 20000 calls.

@@ -17,6 +17,7 @@ mod tracefs;
 
 pub use expression::ParseError;
 pub use glob::Glob;
+pub use nearest::nearest;
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };

@@ -11,9 +11,9 @@ const COMPARED: usize = 64;
 /// The similarity from which a name is listed, between 0 and 1.
 const SIMILAR: f64 = 0.75;
 
-/// Returns the names that are most like `wanted`, the nearest first, equals in the order of
-/// `names`.
-pub(in crate::names) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+/// Returns up to five names that are most like `wanted`, the nearest first, equals in the order of
+/// `names`. Case is ignored, `_` equals `-`, and the first 64 characters are compared.
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let wanted = key(wanted);
     let mut similar: Vec<(f64, &str)> = names
         .into_iter()

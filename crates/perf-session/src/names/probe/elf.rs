@@ -7,7 +7,7 @@ use object::read::{Object, ObjectSegment, ObjectSymbol, ReadCache};
 use object::{SymbolFlags, SymbolKind, elf};
 
 use super::ProbeError;
-use crate::names::nearest::nearest;
+use crate::names::nearest;
 use crate::system::FileError;
 
 /// Returns the offset of the function's first instruction in the file, in bytes.

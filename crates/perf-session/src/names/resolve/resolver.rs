@@ -63,7 +63,7 @@ impl<'a> Resolver<'a> {
             })?;
             if !is_known {
                 let error = self.error(term.name.span, Problem::Unknown("term"));
-                return Err(error.with_nearest(nearest::nearest(name, GENERAL_TERMS)));
+                return Err(error.with_nearest(nearest(name, GENERAL_TERMS)));
             }
         }
         Ok(spec.map_attr(|_| general.attr))
@@ -336,7 +336,7 @@ impl Resolver<'_> {
         match error {
             PmuError::File(error) => self.error(span, Problem::File(error)),
             PmuError::NotFound { has, .. } => {
-                let nearest = nearest::nearest(name, has.iter().map(String::as_str));
+                let nearest = nearest(name, has.iter().map(String::as_str));
                 let has_core = self.pmus(span).is_ok_and(|pmus| pmus.iter().any(Pmu::is_core));
                 let core = if has_core { "" } else { ", none of them a hardware PMU" };
                 let problem = Problem::NotAmong { kind: "PMU", has: format!("{}{core}", KnownNames(&has)) };
@@ -358,7 +358,7 @@ impl Resolver<'_> {
     }
 
     fn unknown(&self, span: Span, kind: &'static str, wanted: &str, names: &[String]) -> ParseError {
-        let nearest = nearest::nearest(wanted, names.iter().map(String::as_str));
+        let nearest = nearest(wanted, names.iter().map(String::as_str));
         self.error(span, Problem::Unknown(kind)).with_nearest(nearest)
     }
 }
@@ -403,7 +403,7 @@ impl Resolver<'_> {
         };
         let all: Vec<(String, String)> = categories.iter().flat_map(named).collect();
         let is_exact = all.iter().any(|(_, name)| name == wanted);
-        let nearest = nearest::nearest(wanted, all.iter().map(|(_, name)| name.as_str()));
+        let nearest = nearest(wanted, all.iter().map(|(_, name)| name.as_str()));
         let full = |name: &String| {
             let matching = all.iter().filter(move |(_, found)| found == name);
             matching.map(|(full, _)| full.clone()).collect::<Vec<_>>()
@@ -423,7 +423,7 @@ impl Resolver<'_> {
 /// Returns the names of similar tracepoints: of the same category, or if the category is missing,
 /// of categories with a similar name.
 fn similar(category: &str, name: &str, categories: &[String], has: &[String]) -> Vec<String> {
-    let nearest = |wanted, known: &[String]| nearest::nearest(wanted, known.iter().map(String::as_str));
+    let nearest = |wanted, known: &[String]| nearest(wanted, known.iter().map(String::as_str));
     if categories.iter().any(|known| known == category) {
         nearest(name, has).iter().map(|name| format!("{category}:{name}")).collect()
     } else {

@@ -9,8 +9,8 @@ use perf_ring::Attr;
 use perf_tracepoint::{Format, FormatError};
 
 use crate::names::glob::Glob;
+use crate::names::nearest;
 use crate::names::nearest::KnownNames;
-use crate::names::nearest::nearest;
 use crate::names::spec::EventSpec;
 use crate::std_error::into_std;
 use crate::system::{FileError, Mount, System, TRACEFS, excerpt};

@@ -165,7 +165,8 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
     new.remove()
 }
 
-/// Creates a file in the folder of another.
+/// Creates a file in the folder of another, which is held by its descriptor. The crate `tempfile`
+/// takes a path, of which another user could exchange a part meanwhile.
 fn create_beside(target: &OutputPath, mode: u32) -> io::Result<(OutputPath, File)> {
     let mut number = 0;
     loop {

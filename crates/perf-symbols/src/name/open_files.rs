@@ -1,4 +1,5 @@
-//! A least-recently-used cache of the symbols of files.
+//! A least-recently-used cache of the symbols of files. There are hundreds at most, and the crate
+//! `lru` limits by number alone.
 
 /// The symbols of files, limited by count and by bytes; the least recently used are evicted first.
 pub(super) struct OpenFiles<T> {

@@ -153,7 +153,7 @@ impl Plan {
     /// those that never fire.
     pub(super) fn controlled(&self) -> Vec<usize> {
         let events = self.groups.iter().flat_map(|group| group.events.members());
-        let samples = |event: &NamedEvent| !event.specs().iter().all(|spec| is_dummy(&spec.attr()));
+        let samples = |event: &NamedEvent| !event.specs().iter().all(|spec| spec.attr().is_dummy());
         events.enumerate().filter(|(_, event)| samples(event)).map(|(index, _)| index).collect()
     }
 
@@ -200,10 +200,6 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
 pub(crate) fn dummy() -> NamedGroup {
     let event = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
     EventGroup::from(event).into()
-}
-
-fn is_dummy(attr: &Attr) -> bool {
-    attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0
 }
 
 fn has_tracepoint(groups: &[NamedGroup]) -> bool {
@@ -348,7 +344,7 @@ fn recorded(
         let attr = attr.replace_sample_type(fields);
         match branches {
             // An event that has no samples has no branches either, and the kernel refuses them.
-            Some((_, branches)) if !is_dummy(&attr) => {
+            Some((_, branches)) if !attr.is_dummy() => {
                 attr.with_sample_type(SampleType::BRANCH_STACK).with_branch_sample_type(branches)
             }
             _ => attr,

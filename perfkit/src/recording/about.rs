@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
+use perf_abi::{Attr, SampleType, Sampling};
 use perf_decode::Value;
 use perf_file::FileEvent;
 use perf_profile::read::Metadata;
@@ -84,9 +84,8 @@ struct WhenSampled<'a> {
 
 impl fmt::Display for WhenSampled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_dummy = self.attr.kind == EventType::SOFTWARE && self.attr.config == Software::DUMMY.0;
         match self.attr.sampling() {
-            Sampling::None if self.has_counts && !is_dummy => {
+            Sampling::None if self.has_counts && !self.attr.is_dummy() => {
                 f.write_str("sampled with the leader of its group")
             }
             Sampling::None => f.write_str("no samples"),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
+use perf_abi::{Attr, EventType, SampleType, Sampling};
 
 /// A set of fields of a printed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,8 +185,6 @@ impl Choice {
     /// The user asked for a field that its samples do not have.
     pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<Fields> {
         let class = Class::of(attr);
-        // `perf record -a` adds a dummy event for mapping records, which has no samples.
-        let is_dummy = attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0;
         let default = class.default_fields();
         let default = match class {
             // A tracepoint has a stack if it was recorded.
@@ -212,7 +210,8 @@ impl Choice {
             // Only tracepoints have this field, so a list for all events means them.
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
-            if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {
+            // `perf record -a` adds a dummy event for mapping records, which has no samples.
+            if let Some(missing) = wanted.missing(attr).filter(|_| !attr.is_dummy()) {
                 let remedy = Fields::remedy(missing);
                 let text = format!("the samples of {name} have no field {missing:?}{remedy}");
                 return Err(io::Error::other(text));
@@ -224,6 +223,8 @@ impl Choice {
 
 #[cfg(test)]
 mod tests {
+    use perf_abi::Software;
+
     use super::*;
 
     fn names(fields: Fields) -> Vec<&'static str> {

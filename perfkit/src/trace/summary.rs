@@ -7,6 +7,7 @@ use perf_tracepoint::{SyscallStats, SyscallSummary, SyscallTable};
 use super::json;
 use super::names::Names;
 use super::options::SummaryMode;
+use super::text::milliseconds;
 use crate::out::message::count;
 
 /// Writes the statistics of each thread, or of all.
@@ -55,7 +56,8 @@ fn write_table(out: &mut dyn Write, rows: &[(i64, SyscallStats)], table: &Syscal
     writeln!(out, "                                     (msec)    (msec)    (msec)    (msec)        (%)")?;
     writeln!(out, "   --------------- --------  ------ -------- --------- --------- ---------     ------")?;
     for (number, stats) in rows {
-        let (total, min, avg, max) = (ms(stats.total), ms(stats.min), stats.mean() / 1e6, ms(stats.max));
+        let [total, min, max] = [stats.total, stats.min, stats.max].map(milliseconds);
+        let avg = stats.mean() / 1e6;
         writeln!(
             out,
             "   {:<15} {:>8} {:>6} {total:>9.3} {min:>9.3} {avg:>9.3} {max:>9.3} {:>9.2}%",
@@ -66,9 +68,4 @@ fn write_table(out: &mut dyn Write, rows: &[(i64, SyscallStats)], table: &Syscal
         )?;
     }
     Ok(())
-}
-
-#[allow(clippy::cast_precision_loss)] // printed with few digits
-fn ms(ns: u64) -> f64 {
-    ns as f64 / 1e6
 }

@@ -65,7 +65,7 @@ fn result(call: &Syscall) -> String {
 }
 
 #[allow(clippy::cast_precision_loss)] // printed with few digits
-fn milliseconds(ns: u64) -> f64 {
+pub(super) fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 

@@ -22,7 +22,7 @@ fn read(bytes: &[u8]) -> Option<(Vec<RecordedEvent>, Records)> {
     }
     let events = reader.events().as_slice().iter();
     let events =
-        events.map(|event| RecordedEvent::new(*event.attr(), "event").with_ids(event.ids().iter().copied()));
+        events.map(|event| RecordedEvent::new(event.attr, "event").with_ids(event.ids.iter().copied()));
     Some((events.collect(), records))
 }
 

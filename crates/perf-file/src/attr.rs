@@ -50,10 +50,15 @@ pub(crate) fn read_entry(mut entry: Bytes<'_>) -> Result<(&[u8], Section)> {
 /// An event of a file: its attr and the ids of the events that were opened with it, one per CPU or
 /// thread.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct FileAttr<'a> {
-    attr: Attr,
-    bytes: &'a [u8],
-    ids: List<'a, u64>,
+    /// The attr. Fields that the file's attr lacks are 0; fields newer than this crate are
+    /// in [`bytes`](FileAttr::bytes) only.
+    pub attr: Attr,
+    /// The attr as it is in the file.
+    pub bytes: &'a [u8],
+    /// The ids, which records carry.
+    pub ids: List<'a, u64>,
 }
 
 impl<'a> FileAttr<'a> {
@@ -74,22 +79,6 @@ impl<'a> FileAttr<'a> {
         let attr = bytes.take(size.into(), "attr")?;
         let ids = bytes.rest().len() as u64 / 8;
         Ok(Self::new(attr, List::take(&mut bytes, ids, "ids")?, bytes.order()))
-    }
-
-    /// Returns the attr. Fields that the file's attr lacks are 0; fields newer than this crate are
-    /// in [`bytes`](FileAttr::bytes) only.
-    pub fn attr(&self) -> Attr {
-        self.attr
-    }
-
-    /// Returns the attr as it is in the file.
-    pub const fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Returns the ids, which records carry.
-    pub const fn ids(&self) -> List<'a, u64> {
-        self.ids
     }
 }
 

@@ -21,7 +21,7 @@ use crate::order::ByteOrder;
 /// # fn count(bytes: &[u8]) -> perf_file::Result<()> {
 /// let file = PerfData::new(bytes)?;
 /// for attr in file.attrs() {
-///     println!("{:?}", attr?.attr());
+///     println!("{:?}", attr?.attr);
 /// }
 /// for frame in file.frames() {
 ///     let frame = frame?;

@@ -201,7 +201,7 @@ mod tests {
                     }
                     Err(error) => {
                         assert!(!is_right, "{kind:?} {size}");
-                        assert!(matches!(error.reason(), Reason::RecordSize { .. }), "{error}");
+                        assert!(matches!(error.reason, Reason::RecordSize { .. }), "{error}");
                     }
                 }
             }

@@ -241,7 +241,7 @@ mod tests {
                 assert_eq!((head.order, head.file_header().unwrap().attr_size), (order, size));
             }
             let error = FileHeader::parse(&file(order, b"PERFFILE", 128, 80, [0; 4])).unwrap_err();
-            assert!(matches!(error.reason(), Reason::Size { what: "an attr", .. }), "{error}");
+            assert!(matches!(error.reason, Reason::Size { what: "an attr", .. }), "{error}");
         }
     }
 

@@ -32,7 +32,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     // unknown how long a thread waited for a CPU after its wakeup.
     let off_cpu = collector.off_cpu_events(false);
     let events = reader.events().as_slice().iter();
-    let switches: Vec<_> = events.map(|event| SwitchEvent::new(event.attr(), None)).collect();
+    let switches: Vec<_> = events.map(|event| SwitchEvent::new(&event.attr, None)).collect();
     let mut waits = Waits::new();
     let mut malformed = 0_u64;
     // A damaged or truncated file ends with an error: print the records before it first.

@@ -185,7 +185,7 @@ impl<'r> Entry<'r> {
             index,
             name: about.name(index).map_or_else(|| event_name(event).into(), Cow::from),
             is_one_of_several: record.events().len() > 1,
-            format: tracepoints.find(event.attr()),
+            format: tracepoints.find(&event.attr),
         });
         Self { record, event, content: Content::Kernel(record.decode()) }
     }

@@ -97,8 +97,8 @@ pub(super) fn value(section: &FeatureSection<'_>) -> Result<Json> {
 }
 
 fn event_desc(event: &EventDesc<'_>) -> Json {
-    json!({"name": text(event.name), "ids": event.event.ids().iter().map(Json::from).collect::<Json>(),
-           "attr": bytes(event.event.bytes())})
+    json!({"name": text(event.name), "ids": event.event.ids.iter().map(Json::from).collect::<Json>(),
+           "attr": bytes(event.event.bytes)})
 }
 
 fn cpu_topology(topology: &CpuTopology<'_>) -> Json {

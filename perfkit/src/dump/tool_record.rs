@@ -37,7 +37,7 @@ macro_rules! rows {
 
 rows! { |record|
     UserRecord::HeaderAttr(attr) => {
-        "attr": bytes(attr.bytes()), "ids": attr.ids().iter().collect::<Vec<_>>(),
+        "attr": bytes(attr.bytes), "ids": attr.ids.iter().collect::<Vec<_>>(),
     }
     UserRecord::HeaderEventType { event_id, name } => { "event_id": event_id, "name": text(name) }
     UserRecord::HeaderTracingData { size } => { "size": size }

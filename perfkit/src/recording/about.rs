@@ -71,7 +71,7 @@ fn line<const N: usize>(title: &str, parts: [Option<String>; N]) -> Option<Strin
 pub(crate) fn event_name(event: &FileEvent) -> String {
     match event.name() {
         Some(name) => Value::Text(name).to_string(),
-        None => catalog::name_of(event.attr()),
+        None => catalog::name_of(&event.attr),
     }
 }
 

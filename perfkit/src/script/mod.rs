@@ -110,7 +110,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         members.update(&decoded);
         let Record::Sample(sample) = &decoded else { continue };
         let Ok((index, file_event)) = record.event() else { continue };
-        let counted = members.of(file_event.attr(), sample);
+        let counted = members.of(&file_event.attr, sample);
         if !filter.matches(printer.resolver.spaces(), sample) {
             continue;
         }

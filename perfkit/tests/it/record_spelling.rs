@@ -18,7 +18,7 @@ const CARGO_FLAMEGRAPH: &[&str] = &["-F", "997", "--call-graph", "dwarf,64000", 
 /// Returns the attrs of a recording without those that only carry other records.
 fn attrs(file: &Path) -> Vec<Attr> {
     let bytes = fs::read(file).unwrap();
-    let attrs = PerfData::new(&bytes).unwrap().attrs().map(|attr| attr.unwrap().attr()).collect::<Vec<_>>();
+    let attrs = PerfData::new(&bytes).unwrap().attrs().map(|attr| attr.unwrap().attr).collect::<Vec<_>>();
     attrs.into_iter().filter(|attr| (attr.kind.0, attr.config) != (1, 9)).collect()
 }
 
@@ -209,5 +209,5 @@ fn samples_of_tracepoints_have_the_cpu() {
     // All events have the field, so that the time is at the same offset in all records.
     let bytes = fs::read(&file).unwrap();
     let data = PerfData::new(&bytes).unwrap();
-    assert!(data.attrs().all(|attr| attr.unwrap().attr().sample_type.contains(SampleType::CPU)));
+    assert!(data.attrs().all(|attr| attr.unwrap().attr.sample_type.contains(SampleType::CPU)));
 }

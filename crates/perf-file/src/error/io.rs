@@ -59,7 +59,7 @@ mod tests {
         let inner = error.get_ref().unwrap().downcast_ref::<Error>().unwrap();
         assert_eq!((inner.raw_os_error(), inner.to_os_error().raw_os_error()), (Some(13), Some(13)));
         let back = Error::from(error);
-        assert_eq!((back.raw_os_error(), back.offset()), (Some(13), None));
+        assert_eq!((back.raw_os_error(), back.offset), (Some(13), None));
         let malformed = Error::new(8, Reason::Size { what: "the header", expected: "16", found: 5 });
         assert_eq!(malformed.to_os_error().kind(), io::ErrorKind::InvalidData);
         assert_eq!(malformed.to_os_error().to_string(), malformed.to_string());
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn file_that_cannot_be_opened_has_no_offset() {
         let error = crate::read::Reader::open("/nowhere/at/all").unwrap_err();
-        assert_eq!((error.offset(), error.raw_os_error()), (None, Some(2)));
+        assert_eq!((error.offset, error.raw_os_error()), (None, Some(2)));
         assert!(error.to_string().starts_with("No such file"), "{error}");
     }
 }

@@ -11,10 +11,14 @@ mod io;
 /// `Display` prints the offset, if there is one, and the whole reason, and not the file, whose path
 /// the program adds. So [`source`](core::error::Error::source) is always `None`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Error {
-    /// `None` if the error is of the whole file.
-    offset: Option<u64>,
-    reason: Reason,
+    /// The offset in bytes from the start of the file; inside a compressed record, the
+    /// offset of the compressed record. `None` if the error is of the whole file, such as one that
+    /// cannot be opened.
+    pub offset: Option<u64>,
+    /// The reason.
+    pub reason: Reason,
 }
 
 /// [`core::result::Result`] with this crate's [`Error`].
@@ -182,18 +186,6 @@ impl Error {
 
     pub(crate) const fn truncated(offset: u64, what: &'static str, needed: u64, available: u64) -> Self {
         Self::new(offset, Reason::Truncated { what, needed, available })
-    }
-
-    /// Returns the offset in bytes from the start of the file; inside a compressed record, the
-    /// offset of the compressed record. `None` if the error is of the whole file, such as one that
-    /// cannot be opened.
-    pub const fn offset(&self) -> Option<u64> {
-        self.offset
-    }
-
-    /// Returns the reason.
-    pub const fn reason(&self) -> &Reason {
-        &self.reason
     }
 }
 

@@ -131,7 +131,7 @@ impl Events {
     /// Writes the attrs with the length of the longest.
     #[cfg(any(test, feature = "std"))]
     pub(super) fn write<'a>(list: &List<'a, EventDesc<'a>>, out: &mut Encoder) {
-        let sizes = list.iter().map(|desc| desc.event.bytes().len() as u32);
+        let sizes = list.iter().map(|desc| desc.event.bytes.len() as u32);
         // One length precedes all attrs, so the shorter ones are extended with the zeros of `Attr`.
         let size = sizes.max().unwrap_or(0).min(perf_abi::Attr::SIZE);
         out.count(list.len()).u32(size).context = size;
@@ -153,8 +153,8 @@ impl<'a> Read<'a> for EventDesc<'a> {
 #[cfg(any(test, feature = "std"))]
 impl Write for EventDesc<'_> {
     fn write(&self, out: &mut Encoder) {
-        crate::attr::push(&mut out.bytes, &self.event.attr(), out.context, out.order);
-        out.count(self.event.ids().len()).string(self.name);
-        self.event.ids().write_entries(out);
+        crate::attr::push(&mut out.bytes, &self.event.attr, out.context, out.order);
+        out.count(self.event.ids.len()).string(self.name);
+        self.event.ids.write_entries(out);
     }
 }

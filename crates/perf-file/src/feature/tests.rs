@@ -20,9 +20,9 @@ fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut En
             match section(&put.bytes[..len]).data() {
                 Ok(_) => assert_eq!(feature, Feature::BUILD_ID, "{feature}: {len} bytes"),
                 Err(error) => {
-                    assert!(matches!(error.reason(), Reason::Truncated { .. }), "{feature}: {error}");
+                    assert!(matches!(error.reason, Reason::Truncated { .. }), "{feature}: {error}");
                     assert!(
-                        (1000..=1000 + len as u64).contains(&error.offset().unwrap()),
+                        (1000..=1000 + len as u64).contains(&error.offset.unwrap()),
                         "{feature}: {error}"
                     );
                 }
@@ -60,7 +60,7 @@ fn texts_are_read() {
 #[test]
 fn tracing_data_is_checked() {
     let section = FeatureSection::new(Feature::TRACING_DATA, b"no tracing data", ByteOrder::NATIVE, 0);
-    assert!(matches!(section.data().unwrap_err().reason(), Reason::Unsupported { .. }));
+    assert!(matches!(section.data().unwrap_err().reason, Reason::Unsupported { .. }));
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn events_are_read() {
         let Ok(FeatureData::Events(events)) = section.data() else { panic!("{order:?}") };
         let desc = events.iter().next().unwrap();
         assert_eq!(desc.name, b"context-switches");
-        assert_eq!((desc.event.attr().kind.0, desc.event.attr().config), (1, 5));
-        assert!(desc.event.ids().iter().eq([77]));
+        assert_eq!((desc.event.attr.kind.0, desc.event.attr.config), (1, 5));
+        assert!(desc.event.ids.iter().eq([77]));
     }
 }
 
@@ -298,6 +298,6 @@ fn unknown_versions_are_refused() {
         (Feature::MEM_TOPOLOGY, &[2, 0, 0, 0, 0, 0, 0, 0]),
     ] {
         let error = FeatureSection::new(feature, bytes, ByteOrder::Little, 0).data().unwrap_err();
-        assert!(matches!(error.reason(), Reason::Unsupported { found: 2, .. }), "{feature}: {error}");
+        assert!(matches!(error.reason, Reason::Unsupported { found: 2, .. }), "{feature}: {error}");
     }
 }

@@ -79,7 +79,7 @@ impl<R: Read> Reader<Stream<R>> {
             Ok(head) if head.is_pipe() => head,
             // The header of the file form is longer than the bytes read.
             Err(error) if source.filled().len() < size_of::<RawPipeHeader>() => return Err(error),
-            Err(error) if !matches!(error.reason(), Reason::Truncated { .. }) => return Err(error),
+            Err(error) if !matches!(error.reason, Reason::Truncated { .. }) => return Err(error),
             Ok(_) | Err(_) => return Err(Error::new(8, Reason::NotPipe)),
         };
         source.consume(size_of::<RawPipeHeader>());

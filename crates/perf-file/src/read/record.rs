@@ -135,7 +135,7 @@ impl<'r> FileRecord<'r> {
         let Content::Kernel(raw) = self.content else {
             return Err(self.error(perf_decode::Error::NoId { kind: self.kind() }));
         };
-        raw.decode(event.layout()).map_err(|error| self.error(error))
+        raw.decode(&event.layout).map_err(|error| self.error(error))
     }
 
     /// Parses the record if it has a kind of tools.
@@ -160,7 +160,7 @@ impl<'r> FileRecord<'r> {
     pub fn time(&self) -> Option<u64> {
         let raw = self.kernel()?;
         let (_, event) = self.context.events.find(raw).ok()?;
-        raw.time(event.layout())
+        raw.time(&event.layout)
     }
 
     #[cold]

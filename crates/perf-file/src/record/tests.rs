@@ -44,8 +44,8 @@ fn attr_is_followed_by_ids() {
         let (header, bytes) =
             record(kind::HEADER_ATTR, order, |put| put.u32(1).u32(64).u64(9).bytes(&[0; 48]).u64(70).u64(71));
         let Ok(UserRecord::HeaderAttr(attr)) = UserRecord::parse(header, &bytes, order, 0) else { panic!() };
-        assert_eq!((attr.attr().config, attr.bytes().len()), (9, 64));
-        assert!(attr.ids().iter().eq([70, 71]));
+        assert_eq!((attr.attr.config, attr.bytes.len()), (9, 64));
+        assert!(attr.ids.iter().eq([70, 71]));
     }
 }
 
@@ -54,7 +54,7 @@ fn attr_with_the_size_0_has_64_bytes() {
     let (header, bytes) =
         record(kind::HEADER_ATTR, ByteOrder::Little, |put| put.u32(1).u32(0).u64(9).bytes(&[0; 48]).u64(70));
     let parsed = UserRecord::parse(header, &bytes, ByteOrder::Little, 0).unwrap();
-    assert!(matches!(parsed, UserRecord::HeaderAttr(attr) if attr.ids().iter().eq([70])));
+    assert!(matches!(parsed, UserRecord::HeaderAttr(attr) if attr.ids.iter().eq([70])));
 }
 
 #[test]

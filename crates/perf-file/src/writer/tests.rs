@@ -185,7 +185,7 @@ fn file_has_the_added_ids_after_its_features() {
     features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
     let bytes = writer.finish(&features).unwrap().into_inner();
     let file = PerfData::new(&bytes).unwrap();
-    let ids: Vec<Vec<u64>> = file.attrs().map(|attr| attr.unwrap().ids().iter().collect()).collect();
+    let ids: Vec<Vec<u64>> = file.attrs().map(|attr| attr.unwrap().ids.iter().collect()).collect();
     assert_eq!(ids, [vec![7, 8, 10], vec![9, 11, 12]]);
     assert_eq!(file.features().count(), 1);
     assert_eq!(file.frames().count(), 1);
@@ -218,7 +218,7 @@ fn pipe_has_the_added_ids_in_a_further_event_of_the_same_name() {
     let events = reader.events().as_slice();
     assert_eq!(events.len(), 3);
     assert!(events.iter().map(|event| event.name().unwrap()).eq([&b"cpu-clock"[..], b"faults", b"faults"]));
-    assert_eq!((events[2].ids(), events[2].attr()), (&[11][..], events[1].attr()));
+    assert_eq!((&events[2].ids[..], events[2].attr), (&[11][..], events[1].attr));
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn losses(bytes: &[u8]) -> Vec<(usize, Option<u64>, u64)> {
         let (index, event) = record.event().unwrap();
         match record.decode().unwrap() {
             Record::LostSamples(lost) => {
-                losses.push((index, record.kernel().unwrap().id(event.layout()), lost.lost()));
+                losses.push((index, record.kernel().unwrap().id(&event.layout), lost.lost()));
             }
             other => panic!("{other:?}"),
         }

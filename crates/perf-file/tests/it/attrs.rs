@@ -27,8 +27,8 @@ fn attrs_of_all_lengths_are_read() {
         let mut reader = Reader::from_bytes(&bytes).unwrap();
         assert_eq!(reader.next().unwrap().unwrap().time(), Some(5), "{len}");
         let event = &reader.events().as_slice()[0];
-        assert_eq!((event.bytes().len(), event.ids()), (len, &[1][..]));
-        assert_eq!(event.attr().with_size(Attr::SIZE), attr(), "{len}");
+        assert_eq!((event.bytes.len(), &event.ids[..]), (len, &[1][..]));
+        assert_eq!(event.attr.with_size(Attr::SIZE), attr(), "{len}");
         let mut of_file = Reader::from_file(std::io::Cursor::new(&bytes)).unwrap();
         assert_eq!(of_file.next().unwrap().unwrap().time(), Some(5), "{len}");
     }
@@ -45,7 +45,7 @@ fn attrs_of_a_pipe_come_before_its_records() {
         let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
         assert!(reader.events().as_slice().is_empty() && reader.offset() == 16);
         reader.next().unwrap();
-        assert_eq!(reader.events().as_slice()[0].ids(), [8, 9]);
+        assert_eq!(reader.events().as_slice()[0].ids, [8, 9]);
         assert_eq!(reader.next().unwrap().unwrap().time(), Some(5), "{len}");
     }
 }

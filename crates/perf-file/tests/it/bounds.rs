@@ -81,7 +81,7 @@ fn file_with_the_most_events_is_opened_in_linear_time() {
     assert_eq!(record.event().unwrap().0 as u64, most - 1);
     assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
     let error = Reader::from_bytes(&file_with_events(most + 1)).unwrap_err();
-    assert!(matches!(error.reason(), Reason::Limit { what: "events", .. }), "{error}");
+    assert!(matches!(error.reason, Reason::Limit { what: "events", .. }), "{error}");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn pipe_with_more_than_the_most_events_is_an_error() {
             break error;
         }
     };
-    assert!(matches!(error.reason(), Reason::Limit { what: "events", .. }), "{error}");
+    assert!(matches!(error.reason, Reason::Limit { what: "events", .. }), "{error}");
     assert_eq!(reader.events().as_slice().len(), FileEvents::MAX);
 }
 
@@ -128,7 +128,7 @@ fn sections_of_gigabytes_in_a_sparse_file_are_refused_at_once() {
         let attrs = RawFileHeader { attr_size, attrs: Section { offset: 4096, size }, ..header };
         let sparse = Sparse::new("attrs", LEN, attrs.as_bytes());
         let error = Reader::open(&sparse.0).unwrap_err();
-        assert!(matches!(error.reason(), Reason::Limit { what: "bytes of the attrs", .. }), "{error}");
+        assert!(matches!(error.reason, Reason::Limit { what: "bytes of the attrs", .. }), "{error}");
     }
     // The section of ids is the end of the only entry.
     let end = header.attrs.end().unwrap() as usize;
@@ -136,7 +136,7 @@ fn sections_of_gigabytes_in_a_sparse_file_are_refused_at_once() {
     ids[end - 16..end].copy_from_slice([4096, 3_u64 << 30].as_bytes());
     let sparse = Sparse::new("ids", LEN, &ids);
     let error = Reader::open(&sparse.0).unwrap_err();
-    assert!(matches!(error.reason(), Reason::Limit { what: "ids of all events", .. }), "{error}");
+    assert!(matches!(error.reason, Reason::Limit { what: "ids of all events", .. }), "{error}");
     assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
 }
 
@@ -149,7 +149,7 @@ fn feature_section_of_gigabytes_in_a_sparse_file_is_refused() {
     let sparse = Sparse::new("feature", 4 << 30, &bytes);
     let mut reader = Reader::open(&sparse.0).unwrap();
     let error = reader.hostname().unwrap_err();
-    assert!(matches!(error.reason(), Reason::Limit { limit: FeatureBuf::MAX_LEN, .. }), "{error}");
+    assert!(matches!(error.reason, Reason::Limit { limit: FeatureBuf::MAX_LEN, .. }), "{error}");
     assert!(reader.verify_features().is_err());
     assert_eq!(reader.next().unwrap().unwrap().time(), Some(5));
 }
@@ -220,7 +220,7 @@ fn aux_data_ends_at_the_end_of_the_records() {
     in_memory.next().unwrap();
     for error in [of_file.read_payload(&mut payloads[0]), in_memory.read_payload(&mut payloads[1])] {
         let error = error.unwrap_err();
-        assert!(matches!(error.reason(), Reason::Truncated { needed: 76, available: 0, .. }), "{error}");
+        assert!(matches!(error.reason, Reason::Truncated { needed: 76, available: 0, .. }), "{error}");
     }
     assert_eq!(payloads, [[3; 24], [3; 24]]);
     // The same if the data is skipped.
@@ -230,6 +230,6 @@ fn aux_data_ends_at_the_end_of_the_records() {
     in_memory.next().unwrap();
     for error in [of_file.next().map(drop), in_memory.next().map(drop)] {
         let error = error.unwrap_err();
-        assert!(matches!(error.reason(), Reason::Truncated { needed: 76, available: 0, .. }), "{error}");
+        assert!(matches!(error.reason, Reason::Truncated { needed: 76, available: 0, .. }), "{error}");
     }
 }

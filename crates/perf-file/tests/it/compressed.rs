@@ -78,7 +78,7 @@ fn content_of_more_than_4_mib_has_no_length_yet() {
         let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
         assert_eq!(found, [(record_type::COMPRESSED, len)]);
         // Zeros are not records.
-        assert!(matches!(error.unwrap().reason(), Reason::RecordSize { .. }));
+        assert!(matches!(error.unwrap().reason, Reason::RecordSize { .. }));
     }
 }
 
@@ -89,8 +89,8 @@ fn malformed_content_has_no_length_and_its_error_follows_whole_records() {
     let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
     assert_eq!(found[1..], [(record_type::COMPRESSED, None), (RecordType::SAMPLE, None)]);
     let error = error.unwrap();
-    assert!(matches!(error.reason(), Reason::Compressed(_)), "{error}");
-    assert_eq!(error.offset(), Some(16 + event().len() as u64));
+    assert!(matches!(error.reason, Reason::Compressed(_)), "{error}");
+    assert_eq!(error.offset, Some(16 + event().len() as u64));
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn stream_that_ends_inside_of_a_record_is_an_error_at_its_last_part() {
         assert_eq!(found.len(), 3 + end / 16, "{end}");
         assert_eq!(error.is_none(), end % 16 == 0, "{end}");
         let Some(error) = error else { continue };
-        assert_eq!(error.offset(), Some(16 + event().len() as u64), "{end}");
-        let Reason::TruncatedRecord { kind, needed, available } = error.reason() else { panic!("{error}") };
+        assert_eq!(error.offset, Some(16 + event().len() as u64), "{end}");
+        let Reason::TruncatedRecord { kind, needed, available } = error.reason else { panic!("{error}") };
         let left = end % 16;
         let header = if left < 8 { (RecordType(0), 8) } else { (RecordType::SAMPLE, 16) };
-        assert_eq!((*kind, *needed, *available), (header.0, header.1, left as u64), "{end}");
+        assert_eq!((kind, needed, available), (header.0, header.1, left as u64), "{end}");
     }
 }
 

@@ -51,7 +51,7 @@ fn truncated(bytes: &[u8], step: usize) {
             None => assert!(len >= *ends.last().unwrap()),
             Some(error) => {
                 let next = if whole == 0 { start } else { ends[whole - 1] };
-                assert_eq!(error.offset(), Some(next as u64), "{error}");
+                assert_eq!(error.offset, Some(next as u64), "{error}");
             }
         }
     }
@@ -67,7 +67,7 @@ fn pipe_truncated_anywhere_gives_its_whole_records() {
         assert!(records >= last && records <= whole, "{len}");
         last = records;
         if let Some(error) = error {
-            assert!(error.offset().unwrap() <= len as u64, "{error}");
+            assert!(error.offset.unwrap() <= len as u64, "{error}");
         }
     }
     assert_eq!(last, whole - 1);
@@ -93,8 +93,8 @@ fn damaged_zstd_stream_is_an_error_after_whole_records() {
     bytes[640] ^= 1;
     let (records, error) = count(Reader::from_bytes(&bytes).unwrap());
     let error = error.unwrap();
-    assert!(matches!(error.reason(), Reason::Compressed(_)), "{error}");
-    assert_eq!(error.offset(), Some(632));
+    assert!(matches!(error.reason, Reason::Compressed(_)), "{error}");
+    assert_eq!(error.offset, Some(632));
     assert!(records > 1);
 }
 
@@ -107,8 +107,8 @@ fn record_sizes_below_the_header_end_the_file() {
         let (records, error) = count(Reader::from_bytes(&bytes).unwrap());
         assert_eq!(records, 1);
         let error = error.unwrap();
-        assert!(matches!(error.reason(), Reason::RecordSize { found, .. } if *found == size), "{error}");
-        assert_eq!(error.offset(), Some(second as u64));
+        assert!(matches!(error.reason, Reason::RecordSize { found, .. } if found == size), "{error}");
+        assert_eq!(error.offset, Some(second as u64));
     }
 }
 
@@ -164,7 +164,7 @@ fn ids_that_overlap_do_not_multiply() {
         bytes.extend([0_u64, len / 8 * 8].as_bytes());
     }
     let in_memory = Reader::from_bytes(&bytes).unwrap_err();
-    assert!(matches!(in_memory.reason(), Reason::Truncated { what: "ids of all events", .. }), "{in_memory}");
+    assert!(matches!(in_memory.reason, Reason::Truncated { what: "ids of all events", .. }), "{in_memory}");
     assert!(Reader::from_file(Cursor::new(&bytes)).is_err());
 }
 
@@ -179,16 +179,16 @@ fn ids_may_be_the_whole_file() {
     let in_memory = Reader::from_bytes(&bytes).unwrap();
     let of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
     for events in [in_memory.events(), of_file.events()] {
-        assert_eq!(events.as_slice()[0].ids().len(), bytes.len() / 8);
+        assert_eq!(events.as_slice()[0].ids.len(), bytes.len() / 8);
     }
 }
 
 #[test]
 fn short_and_other_starts_of_a_pipe_are_distinguished() {
     let short = Reader::from_pipe(&pipe(&[])[..12]).unwrap_err();
-    assert!(!matches!(short.reason(), Reason::NotPipe), "{short}");
+    assert!(!matches!(short.reason, Reason::NotPipe), "{short}");
     let other = Reader::from_pipe(&[0x7f; 200][..]).unwrap_err();
-    assert!(matches!(other.reason(), Reason::NotPerfData { .. }), "{other}");
+    assert!(matches!(other.reason, Reason::NotPerfData { .. }), "{other}");
 }
 
 /// A stream in which every second read fails.
@@ -213,7 +213,7 @@ fn interrupted_reads_are_repeated_and_other_errors_returned() {
     assert_eq!((records, error.is_none()), (2, true));
     let (records, error) = count(Reader::from_pipe(stream(ErrorKind::TimedOut)).unwrap());
     assert_eq!(records, 2);
-    assert!(matches!(error.unwrap().reason(), Reason::Io(error) if error.kind() == ErrorKind::TimedOut));
+    assert!(matches!(error.unwrap().reason, Reason::Io(error) if error.kind() == ErrorKind::TimedOut));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn data_after_a_record_that_is_missing_is_an_error() {
     {
         let (records, error) = count(Reader::from_bytes(&bytes).unwrap());
         assert_eq!(records, 1);
-        assert!(matches!(error.unwrap().reason(), Reason::Truncated { .. }));
+        assert!(matches!(error.unwrap().reason, Reason::Truncated { .. }));
     }
     let short = pipe(&[record(record_type::AUXTRACE, &[])]);
     assert!(matches!(count(Reader::from_bytes(&short).unwrap()), (0, Some(_))));
@@ -254,5 +254,5 @@ fn data_after_a_record_is_skipped() {
 #[test]
 fn file_form_in_a_pipe_is_refused() {
     let error = Reader::from_pipe(&file(&[])[..]).unwrap_err();
-    assert!(matches!(error.reason(), Reason::NotPipe), "{error}");
+    assert!(matches!(error.reason, Reason::NotPipe), "{error}");
 }

@@ -158,10 +158,10 @@ impl Drop for Folder {
 #[test]
 fn directory_without_a_header_is_an_error_that_says_so() {
     let error = Reader::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap_err();
-    assert!(matches!(error.reason(), Reason::NoDataFile), "{error}");
-    assert_eq!((error.to_string().contains("`data`"), error.offset()), (true, None), "{error}");
+    assert!(matches!(error.reason, Reason::NoDataFile), "{error}");
+    assert_eq!((error.to_string().contains("`data`"), error.offset), (true, None), "{error}");
     let error = Reader::open("/nowhere/at/all").unwrap_err();
-    assert_eq!((error.raw_os_error(), error.offset()), (Some(2), None));
+    assert_eq!((error.raw_os_error(), error.offset), (Some(2), None));
 }
 
 /// Returns the number of records before the end, and the errors.
@@ -214,7 +214,7 @@ fn pipe_in_a_directory_is_not_opened() {
     };
     fifo("data");
     let error = Reader::open(&folder.0).unwrap_err();
-    assert!(matches!(error.reason(), Reason::NotRegularFile { .. }), "{error}");
+    assert!(matches!(error.reason, Reason::NotRegularFile { .. }), "{error}");
     std::fs::remove_file(folder.0.join("data")).unwrap();
     std::fs::write(folder.0.join("data"), file(&[])).unwrap();
     fifo("data.0");

@@ -123,7 +123,7 @@ fn events_equal_what_the_perf_tool_printed() {
         let printed: Vec<_> = printed.iter().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(reader.events().as_slice().len(), printed.len(), "{name}");
         for (index, (event, printed)) in reader.events().as_slice().iter().zip(printed).enumerate() {
-            let found = format!("{}: {}", names[index], perf_attr::fields(event.attr(), ": "));
+            let found = format!("{}: {}", names[index], perf_attr::fields(&event.attr, ": "));
             // The perf tool finds the name of a tracepoint in a pipe too late.
             let printed = printed.replacen("unknown tracepoint", &names[index], 1);
             assert_eq!(found, printed, "{name}");

@@ -37,14 +37,14 @@ fn attrs_in_the_header_are_refused() {
     let bytes = data::file("clock-tai");
     for offset in [0, 8, 103] {
         let error = refused(&changed(&bytes, |header| header.attrs.offset = offset));
-        assert!(matches!(error.reason(), Reason::Overlap { what: "attrs", with: "header" }), "{error}");
+        assert!(matches!(error.reason, Reason::Overlap { what: "attrs", with: "header" }), "{error}");
     }
     let error = refused(&changed(&bytes, |header| header.data.offset = 16));
-    assert!(matches!(error.reason(), Reason::Overlap { what: "records", with: "header" }), "{error}");
+    assert!(matches!(error.reason, Reason::Overlap { what: "records", with: "header" }), "{error}");
     let error = refused(&changed(&bytes, |header| header.data = Section { offset: 16, size: 0 }));
-    assert!(matches!(error.reason(), Reason::Overlap { what: "records", with: "header" }), "{error}");
+    assert!(matches!(error.reason, Reason::Overlap { what: "records", with: "header" }), "{error}");
     let error = refused(&changed(&bytes, |header| header.attrs.offset = header.data.offset));
-    assert!(matches!(error.reason(), Reason::Overlap { what: "attrs", with: "records" }), "{error}");
+    assert!(matches!(error.reason, Reason::Overlap { what: "attrs", with: "records" }), "{error}");
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn attr_whose_size_is_not_that_of_the_header_is_refused() {
         let mut bytes = bytes.clone();
         bytes[at..at + 4].copy_from_slice(size.as_bytes());
         let error = refused(&bytes);
-        assert!(matches!(error.reason(), Reason::AttrLength { found, .. } if *found == size), "{error}");
-        assert_eq!(error.offset(), Some(at as u64));
+        assert!(matches!(error.reason, Reason::AttrLength { found, .. } if found == size), "{error}");
+        assert_eq!(error.offset, Some(at as u64));
     }
 }
 
@@ -69,7 +69,7 @@ fn attr_of_a_pipe_whose_size_no_attr_has_is_refused() {
         let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
         let found = reader.next().map(drop);
         let is_refused = matches!(
-            found.map_err(|error| matches!(error.reason(), Reason::Size { what: "an attr", .. })),
+            found.map_err(|error| matches!(error.reason, Reason::Size { what: "an attr", .. })),
             Err(true)
         );
         assert_eq!(is_refused, !is_read, "{size}");
@@ -81,7 +81,7 @@ fn header_of_another_size_is_refused() {
     let bytes = file(&[sample(5)]);
     for size in [0, 1, 15, 17, 71, 73, 80, 103, 105, 0x7fff_ffff, 1 << 63, u64::MAX] {
         let error = refused(&changed(&bytes, |header| header.size = size));
-        assert!(matches!(error.reason(), Reason::Size { found, .. } if *found == size), "{error}");
+        assert!(matches!(error.reason, Reason::Size { found, .. } if found == size), "{error}");
     }
 }
 
@@ -91,7 +91,7 @@ fn attrs_that_are_no_whole_entries_are_refused() {
     let entry = header(&bytes).attr_size;
     for size in [1, entry - 1, entry + 1, 2 * entry - 8] {
         let error = refused(&changed(&bytes, |header| header.attrs.size = size));
-        assert!(matches!(error.reason(), Reason::AttrsSize { found, .. } if *found == size), "{error}");
+        assert!(matches!(error.reason, Reason::AttrsSize { found, .. } if found == size), "{error}");
     }
 }
 
@@ -100,7 +100,7 @@ fn starts_that_are_no_recording_are_named() {
     let text = |bytes: &[u8]| {
         let error = Reader::from_file(Cursor::new(bytes)).unwrap_err();
         assert_eq!(
-            (error.offset(), Reader::from_pipe(bytes).unwrap_err().to_string()),
+            (error.offset, Reader::from_pipe(bytes).unwrap_err().to_string()),
             (None, error.to_string())
         );
         error.to_string()
@@ -156,7 +156,7 @@ fn feature_table_truncated_anywhere_is_an_error() {
     let table = header(&bytes).data.end().unwrap() as usize;
     for len in table..bytes.len() {
         let error = verified(&bytes[..len]).unwrap_err();
-        assert!(matches!(error.reason(), Reason::Truncated { .. }), "{len}: {error}");
+        assert!(matches!(error.reason, Reason::Truncated { .. }), "{len}: {error}");
     }
 }
 
@@ -182,7 +182,7 @@ fn feature_sections_that_overlap_are_an_error() {
         let mut changed = bytes.clone();
         changed[table + 16..table + 24].copy_from_slice(offset.as_bytes());
         let error = verified(&changed).unwrap_err();
-        assert!(matches!(error.reason(), Reason::Overlap { .. }), "{offset}: {error}");
+        assert!(matches!(error.reason, Reason::Overlap { .. }), "{offset}: {error}");
         assert!(error.to_string().contains(with), "{offset}: {error}");
     }
     let endless = changed(&bytes, |header| header.data.size = u64::MAX);
@@ -191,7 +191,7 @@ fn feature_sections_that_overlap_are_an_error() {
         let mut changed = bytes.clone();
         changed[table + 16..table + 24].copy_from_slice(offset.as_bytes());
         let error = verified(&changed).unwrap_err();
-        assert!(matches!(error.reason(), Reason::Truncated { .. }), "{offset}: {error}");
+        assert!(matches!(error.reason, Reason::Truncated { .. }), "{offset}: {error}");
     }
 }
 
@@ -202,7 +202,7 @@ fn malformed_content_of_a_feature_is_an_error_and_the_others_are_read() {
     let host = u64::read_from_prefix(&bytes[table..]).unwrap().0 as usize;
     bytes[host..host + 4].copy_from_slice(&[0xff; 4]);
     let error = verified(&bytes).unwrap_err();
-    assert_eq!(error.offset(), Some(host as u64 + 4), "{error}");
+    assert_eq!(error.offset, Some(host as u64 + 4), "{error}");
     let mut reader = Reader::from_file(Cursor::new(&bytes)).unwrap();
     assert!(reader.hostname().is_err());
     assert_eq!(reader.total_memory().unwrap(), Some(99));

@@ -241,7 +241,7 @@ fn malformed_event_of_a_pipe_is_an_error_of_its_metadata_and_of_its_record() {
         pipe(&[record(record_type::HEADER_ATTR, &good), record(record_type::HEADER_ATTR, &bad), sample(7)]);
     let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
     let error = reader.read_metadata().unwrap_err();
-    assert!(matches!(error.reason(), Reason::Size { what: "an attr", found: 9, .. }), "{error}");
+    assert!(matches!(error.reason, Reason::Size { what: "an attr", found: 9, .. }), "{error}");
     assert_eq!(reader.events().as_slice().len(), 1);
     let first = reader.next().unwrap().unwrap();
     assert!(matches!(first.user(), Ok(UserRecord::HeaderAttr(_))));

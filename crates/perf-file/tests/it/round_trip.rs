@@ -37,10 +37,10 @@ fn read(bytes: &[u8]) -> Content {
     let records = all(&mut reader, |record| (!is_of_form(&record)).then(|| record.bytes().to_vec()));
     let records = records.into_iter().flatten().collect();
     // Each attr has the length of the longest one in the file.
-    let attr = |event: &perf_file::FileEvent| event.attr().with_size(0);
+    let attr = |event: &perf_file::FileEvent| event.attr.with_size(0);
     let events = reader.events().as_slice().iter();
     let events =
-        events.map(|event| (zerocopy::IntoBytes::as_bytes(&attr(event)).to_vec(), event.ids().to_vec()));
+        events.map(|event| (zerocopy::IntoBytes::as_bytes(&attr(event)).to_vec(), event.ids.clone()));
     Content { events: events.collect(), records }
 }
 
@@ -51,7 +51,7 @@ fn events(bytes: &[u8]) -> Vec<RecordedEvent> {
     events
         .map(|event| {
             let name = String::from_utf8(event.name().expect("a name").to_vec()).expect("UTF-8");
-            RecordedEvent::new(*event.attr(), name).with_ids(event.ids().iter().copied())
+            RecordedEvent::new(event.attr, name).with_ids(event.ids.iter().copied())
         })
         .collect()
 }

@@ -53,14 +53,14 @@ pub(crate) fn expected(oracle: &Json) -> Vec<Json> {
 }
 
 pub(crate) fn event(event: &FileEvent) -> Json {
-    let flags = event.attr().flags.bits();
+    let flags = event.attr.flags.bits();
     // The oracle numbers bit fields as little-endian machines do.
     let flags = if cfg!(target_endian = "big") { flags.reverse_bits() } else { flags };
     json!({
-        "hex": oracle::hex(event.bytes()),
-        "ids": event.ids(),
-        "sample_type": format!("{:#x}", event.attr().sample_type.bits()),
-        "read_format": format!("{:#x}", event.attr().read_format.bits()),
+        "hex": oracle::hex(&event.bytes),
+        "ids": event.ids,
+        "sample_type": format!("{:#x}", event.attr.sample_type.bits()),
+        "read_format": format!("{:#x}", event.attr.read_format.bits()),
         "flags": format!("{flags:#x}"),
     })
 }

@@ -120,8 +120,8 @@ fn title(section: &FeatureSection<'_>) -> &'static str {
 }
 
 fn event(desc: &EventDesc<'_>) -> String {
-    let ids: Vec<_> = desc.event.ids().iter().map(|id| id.to_string()).collect();
-    let attr = perf_attr::fields(&desc.event.attr(), " = ");
+    let ids: Vec<_> = desc.event.ids.iter().map(|id| id.to_string()).collect();
+    let attr = perf_attr::fields(&desc.event.attr, " = ");
     let ids = if ids.is_empty() { String::new() } else { format!(", id = {{ {} }}", ids.join(", ")) };
     format!("event : name = {}, {ids}, {attr}", text(desc.name))
 }

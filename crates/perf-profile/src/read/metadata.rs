@@ -69,12 +69,12 @@ pub struct RecordedEvent {
 
 impl RecordedEvent {
     fn new(event: &FileEvent) -> Self {
-        let attr = *event.attr();
+        let attr = event.attr;
         let name = match event.name() {
             Some(name) => Value::Text(name).to_string(),
             None => format!("type {} config {:#x}", attr.kind.0, attr.config),
         };
-        Self { name, attr, ids: event.ids().to_vec(), is_unnamed: event.name().is_none() }
+        Self { name, attr, ids: event.ids.clone(), is_unnamed: event.name().is_none() }
     }
 }
 
@@ -122,10 +122,10 @@ impl Metadata {
             ..Self::default()
         };
         let events = reader.events().as_slice();
-        let has_counts = events.iter().any(|event| event.attr().sample_type.contains(SampleType::READ));
+        let has_counts = events.iter().any(|event| event.attr.sample_type.contains(SampleType::READ));
         for (index, event) in events.iter().enumerate() {
             if has_counts {
-                metadata.by_id.extend(event.ids().iter().map(|&id| (id, index)));
+                metadata.by_id.extend(event.ids.iter().map(|&id| (id, index)));
             }
             metadata.events.push(RecordedEvent::new(event));
         }

@@ -232,7 +232,7 @@ impl ProfileReader {
             if off_cpu.as_mut().is_some_and(|waits| waits.take(index, sample, &mut collector, &filter)) {
                 continue;
             }
-            let counted = members.of(file_event.attr(), sample);
+            let counted = members.of(&file_event.attr, sample);
             let chosen = |index: usize| events.get(index).copied().flatten();
             let own = chosen(index);
             if own.is_none() && counted.is_none() || has_filter && !filter.matches(collector.spaces(), sample)
@@ -249,7 +249,7 @@ impl ProfileReader {
                 collector.add(event, sample);
             }
             if let Some(payloads) = &mut payloads {
-                payloads.add(file_event.attr(), sample);
+                payloads.add(&file_event.attr, sample);
             }
         }
         records.add_damage(members.damage());

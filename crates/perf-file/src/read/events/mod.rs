@@ -16,31 +16,21 @@ use index::Index;
 
 /// An event of a file.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FileEvent {
-    attr: Attr,
-    bytes: Vec<u8>,
-    ids: Vec<u64>,
+    /// The attr, see [`FileAttr::attr`].
+    pub attr: Attr,
+    /// The attr as it is in the file.
+    pub bytes: Vec<u8>,
+    /// The ids, one per CPU or thread.
+    pub ids: Vec<u64>,
+    /// The layout of its records.
+    pub layout: SampleLayout,
     name: Option<Vec<u8>>,
-    layout: SampleLayout,
     fields: swap::Fields,
 }
 
 impl FileEvent {
-    /// Returns the attr, see [`FileAttr::attr`].
-    pub fn attr(&self) -> &Attr {
-        &self.attr
-    }
-
-    /// Returns the attr as it is in the file.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Returns the ids, one per CPU or thread.
-    pub fn ids(&self) -> &[u64] {
-        &self.ids
-    }
-
     /// Returns the name, such as `cycles:u`, as raw bytes.
     ///
     /// The file form has it in the feature [`EVENT_DESC`](crate::format::Feature::EVENT_DESC). The
@@ -49,11 +39,6 @@ impl FileEvent {
     /// [`Reader::read_metadata`](super::Reader::read_metadata). `None` if there is neither.
     pub fn name(&self) -> Option<&[u8]> {
         self.name.as_deref()
-    }
-
-    /// Returns the layout of its records.
-    pub fn layout(&self) -> &SampleLayout {
-        &self.layout
     }
 }
 
@@ -139,17 +124,17 @@ impl FileEvents {
 
     /// Adds an event.
     pub(super) fn add(&mut self, attr: &FileAttr<'_>) -> crate::error::Result<()> {
-        let ids = self.ids + attr.ids().len() as u64;
+        let ids = self.ids + attr.ids.len() as u64;
         check_limit("events", self.all.len() as u64 + 1, Self::MAX as u64)?;
         check_limit("ids of all events", ids, Self::MAX_IDS as u64)?;
         self.ids = ids;
         self.all.push(FileEvent {
-            attr: attr.attr(),
-            bytes: attr.bytes().to_vec(),
-            ids: attr.ids().iter().collect(),
+            attr: attr.attr,
+            bytes: attr.bytes.to_vec(),
+            ids: attr.ids.iter().collect(),
             name: None,
-            layout: SampleLayout::new(&attr.attr()),
-            fields: swap::Fields::new(&attr.attr()),
+            layout: SampleLayout::new(&attr.attr),
+            fields: swap::Fields::new(&attr.attr),
         });
         Ok(())
     }
@@ -169,10 +154,10 @@ impl FileEvents {
         let Ok(FeatureData::Events(list)) = section.data() else { return };
         self.update();
         for (index, desc) in list.iter().enumerate() {
-            let is_same = |event: &FileEvent| desc.event.ids().iter().eq(event.ids.iter().copied());
+            let is_same = |event: &FileEvent| desc.event.ids.iter().eq(event.ids.iter().copied());
             let index = match self.all.get(index) {
                 Some(event) if is_same(event) => Some(index),
-                _ => desc.event.ids().iter().next().and_then(|id| self.index.with_id(id)),
+                _ => desc.event.ids.iter().next().and_then(|id| self.index.with_id(id)),
             };
             self.set_name(index, desc.name);
         }

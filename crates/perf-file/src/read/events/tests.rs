@@ -35,7 +35,7 @@ const WITH_ID: SampleType = SampleType::IDENTIFIER.union(SampleType::TIME);
 fn event_is_found_by_the_id_in_the_record() {
     let events = events(&[(WITH_ID, &[1, 2]), (WITH_ID | SampleType::IP, &[3, 4])]);
     let sample =
-        |event: usize, id| SampleBuilder::new(events.as_slice()[event].attr()).identifier(id).finish();
+        |event: usize, id| SampleBuilder::new(&events.as_slice()[event].attr).identifier(id).finish();
     assert_eq!(index(&events, &sample(0, 2)), Ok(0));
     assert_eq!(index(&events, &sample(1, 3)), Ok(1));
     assert_eq!(index(&events, &sample(1, 9)), Err(Error::UnknownId { id: 9 }));
@@ -56,7 +56,7 @@ fn side_band_record_of_a_tool_has_the_first_event() {
 #[test]
 fn the_only_event_needs_no_id() {
     let events = events(&[(SampleType::IP, &[])]);
-    let words = SampleBuilder::new(events.as_slice()[0].attr()).ip(7).finish();
+    let words = SampleBuilder::new(&events.as_slice()[0].attr).ip(7).finish();
     assert_eq!(index(&events, &words), Ok(0));
 }
 
@@ -69,7 +69,7 @@ fn record_before_any_event_has_none() {
 #[test]
 fn events_that_cannot_be_distinguished_have_one_layout_or_are_an_error() {
     let same = events(&[(SampleType::IP, &[1]), (SampleType::IP, &[2])]);
-    let words = SampleBuilder::new(same.as_slice()[0].attr()).ip(7).finish();
+    let words = SampleBuilder::new(&same.as_slice()[0].attr).ip(7).finish();
     assert_eq!(index(&same, &words), Ok(0));
     let different = events(&[(SampleType::IP, &[1]), (SampleType::IP | SampleType::TIME, &[2])]);
     assert_eq!(index(&different, &words), Err(Error::IdConflict { id: 2 }));
@@ -78,7 +78,7 @@ fn events_that_cannot_be_distinguished_have_one_layout_or_are_an_error() {
 #[test]
 fn sibling_without_records_is_not_looked_at() {
     let events = events(&[(WITH_ID, &[1]), (SampleType::empty(), &[2]), (WITH_ID, &[3])]);
-    let words = SampleBuilder::new(events.as_slice()[2].attr()).identifier(3).finish();
+    let words = SampleBuilder::new(&events.as_slice()[2].attr).identifier(3).finish();
     assert_eq!(index(&events, &words), Ok(2));
 }
 
@@ -88,6 +88,6 @@ fn repeated_ids_are_counted_and_those_of_the_first_event() {
     assert_eq!(events.repeated_ids(), 1);
     assert_eq!(self::events(&[(WITH_ID, &[1, 2, 3]), (WITH_ID, &[1, 2, 3])]).repeated_ids(), 3);
     assert_eq!(self::events(&[(WITH_ID, &[1, 2]), (WITH_ID, &[3])]).repeated_ids(), 0);
-    let words = SampleBuilder::new(events.as_slice()[0].attr()).identifier(2).finish();
+    let words = SampleBuilder::new(&events.as_slice()[0].attr).identifier(2).finish();
     assert_eq!(index(&events, &words), Ok(0));
 }

@@ -177,6 +177,11 @@ impl Attr {
         Self::new(EventType::SOFTWARE, event.0)
     }
 
+    /// Returns true if this is that event of the kernel itself.
+    pub const fn is_software(&self, event: Software) -> bool {
+        self.kind.0 == EventType::SOFTWARE.0 && self.config == event.0
+    }
+
     /// Returns a generic cache event.
     pub const fn cache(cache: Cache, op: CacheOp, result: CacheResult) -> Self {
         Self::new(EventType::HW_CACHE, CacheEvent { cache, op, result }.config())

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Attr, AttrFlags, EventType, Software};
+use crate::{Attr, AttrFlags};
 
 open_enum! {
     /// `CLOCK_*`—the clock of an event's times, for [`Attr::with_clock`](crate::Attr::with_clock).
@@ -57,11 +57,6 @@ impl Attr {
             hertz if self.flags.contains(AttrFlags::FREQ) => Sampling::Frequency(hertz),
             events => Sampling::Period(events),
         }
-    }
-
-    /// Returns true for [`Software::DUMMY`], which counts nothing and has side-band records only.
-    pub const fn is_dummy(&self) -> bool {
-        self.kind.0 == EventType::SOFTWARE.0 && self.config == Software::DUMMY.0
     }
 }
 

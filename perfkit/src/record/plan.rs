@@ -153,7 +153,8 @@ impl Plan {
     /// those that never fire.
     pub(super) fn controlled(&self) -> Vec<usize> {
         let events = self.groups.iter().flat_map(|group| group.events.members());
-        let samples = |event: &NamedEvent| !event.specs().iter().all(|spec| spec.attr().is_dummy());
+        let samples =
+            |event: &NamedEvent| !event.specs().iter().all(|spec| spec.attr().is_software(Software::DUMMY));
         events.enumerate().filter(|(_, event)| samples(event)).map(|(index, _)| index).collect()
     }
 
@@ -344,7 +345,7 @@ fn recorded(
         let attr = attr.replace_sample_type(fields);
         match branches {
             // An event that has no samples has no branches either, and the kernel refuses them.
-            Some((_, branches)) if !attr.is_dummy() => {
+            Some((_, branches)) if !attr.is_software(Software::DUMMY) => {
                 attr.with_sample_type(SampleType::BRANCH_STACK).with_branch_sample_type(branches)
             }
             _ => attr,

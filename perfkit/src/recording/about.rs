@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use perf_abi::{Attr, SampleType, Sampling};
+use perf_abi::{Attr, SampleType, Sampling, Software};
 use perf_decode::Value;
 use perf_file::FileEvent;
 use perf_profile::read::Metadata;
@@ -85,7 +85,7 @@ struct WhenSampled<'a> {
 impl fmt::Display for WhenSampled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.attr.sampling() {
-            Sampling::None if self.has_counts && !self.attr.is_dummy() => {
+            Sampling::None if self.has_counts && !self.attr.is_software(Software::DUMMY) => {
                 f.write_str("sampled with the leader of its group")
             }
             Sampling::None => f.write_str("no samples"),

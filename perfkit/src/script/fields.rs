@@ -2,7 +2,7 @@
 
 use std::io;
 
-use perf_abi::{Attr, EventType, SampleType, Sampling};
+use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
 
 /// A set of fields of a printed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +211,7 @@ impl Choice {
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
             // `perf record -a` adds a dummy event for mapping records, which has no samples.
-            if let Some(missing) = wanted.missing(attr).filter(|_| !attr.is_dummy()) {
+            if let Some(missing) = wanted.missing(attr).filter(|_| !attr.is_software(Software::DUMMY)) {
                 let remedy = Fields::remedy(missing);
                 let text = format!("the samples of {name} have no field {missing:?}{remedy}");
                 return Err(io::Error::other(text));
@@ -223,8 +223,6 @@ impl Choice {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::Software;
-
     use super::*;
 
     fn names(fields: Fields) -> Vec<&'static str> {

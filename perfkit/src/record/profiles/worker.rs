@@ -7,7 +7,7 @@ use std::io;
 use perf_file::writer::RecordedEvent;
 use perf_profile::{Collector, Event, EventId, LeaderSampling, Pprof, ProfileBuilder};
 use perf_session::ring::decode::Window;
-use perf_session::ring::{Attr, RawRecord, Record, SampleLayout};
+use perf_session::ring::{Attr, RawRecord, Record, SampleLayout, Software};
 
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
@@ -95,7 +95,7 @@ impl Worker {
         let mut collector = Collector::new(resolver, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
         for (index, event) in recorded.iter().enumerate() {
-            let samples = !event.attr.is_dummy();
+            let samples = !event.attr.is_software(Software::DUMMY);
             let added = samples.then(|| collector.event(Event::new(event.name.clone(), &event.attr)));
             events.push(Opened { attr: event.attr, layout: SampleLayout::new(&event.attr), event: added });
             ids.extend(event.ids.iter().map(|id| (*id, index)));

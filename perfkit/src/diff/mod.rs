@@ -157,7 +157,7 @@ fn json_object(options: &Options, base: &[Compared], new: &[Compared], diff: &Di
         "base": side(base),
         "new": side(new),
         "total": change(&diff.total()),
-        "sort": options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
+        "sort": options.sort.iter().map(|key| key.name).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
     })
 }

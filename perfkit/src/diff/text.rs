@@ -84,11 +84,10 @@ fn print_rows(
 ) -> io::Result<()> {
     let is_colored = colored(&io::stdout());
     let names = FileNames::new(diff.rows().iter().map(|row| row.entry));
-    let texts =
-        |row: &Change<'_>| options.sort.iter().map(|key| key.text_among(&row.entry, &names)).collect();
+    let texts = |row: &Change<'_>| options.sort.iter().map(|key| key.text(&row.entry, &names)).collect();
     let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
     let widths = widths(&options.sort, &texts);
-    let titles: Vec<_> = options.sort.iter().map(|key| key.title().to_owned()).collect();
+    let titles: Vec<_> = options.sort.iter().map(|key| key.title.to_owned()).collect();
     let width = number.width();
     let heads = |texts: [&str; 4]| texts.map(|text| format!("{text:>width$}")).join(" ");
     let line = ".".repeat(width - 2);

@@ -1,10 +1,10 @@
 //! The report as one JSON object, as `docs/report-json.md` describes it.
 
 use perf_profile::read::Metadata;
-use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table, UNKNOWN};
+use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table};
 use serde_json::{Value, json};
 
-use super::sort::SortKey;
+use super::sort::{self, SortKey};
 
 /// Version of the schemas of report and diff.
 pub(crate) const VERSION: u32 = 1;
@@ -32,7 +32,7 @@ pub(super) fn report(
         "version": VERSION,
         "recording": recording(about),
         "events": events().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
-        "sort": keys.iter().map(|key| key.name()).collect::<Vec<_>>(),
+        "sort": keys.iter().map(|key| key.name).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
         "tree": nodes.collect::<Vec<_>>(),
         "losses": losses(profile.losses()),
@@ -63,20 +63,7 @@ pub(crate) fn event_object(profile: &Profile, id: EventId, event: &Event) -> Val
 /// Returns the subject of a row and its values. Unknown names and columns that were not requested
 /// are null.
 pub(crate) fn entry<const N: usize>(entry: &Entry<'_>, values: [(&str, Value); N]) -> Value {
-    let known = |text: Option<&str>| text.filter(|&text| text != UNKNOWN).map(str::to_owned);
-    let line = entry.line.filter(|&(file, _)| file != UNKNOWN);
-    let subject = [
-        ("comm", entry.comm.into()),
-        ("pid", entry.pid.into()),
-        ("tid", entry.tid.into()),
-        ("cgroup", known(entry.cgroup).into()),
-        ("object", known(entry.object).into()),
-        ("function", known(entry.function).into()),
-        ("file", line.map(|(file, _)| file).into()),
-        ("line", line.map(|(_, line)| line).into()),
-        ("kernel", entry.is_kernel.into()),
-    ];
-    subject.into_iter().chain(values).map(|(key, value)| (key.to_owned(), value)).collect()
+    sort::fields(entry).into_iter().chain(values).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 pub(crate) fn cost(cost: Cost) -> Value {

@@ -35,8 +35,7 @@ impl Style<'_> {
     pub(crate) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
         let rows: Vec<_> = table.rows().iter().filter(|row| self.is_shown(row)).take(self.most).collect();
         let names = FileNames::new(table.rows().iter().map(Row::entry));
-        let texts =
-            |row: &Row<'_>| self.keys.iter().map(|key| key.text_among(&row.entry(), &names)).collect();
+        let texts = |row: &Row<'_>| self.keys.iter().map(|key| key.text(&row.entry(), &names)).collect();
         let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
         let widths = widths(self.keys, &texts);
         self.print_head(out, &widths)?;
@@ -72,7 +71,7 @@ impl Style<'_> {
             });
             writeln!(out, "{}", commented(&names.collect::<String>()))?;
         }
-        let keys: Vec<_> = self.keys.iter().map(|key| key.title().to_owned()).collect();
+        let keys: Vec<_> = self.keys.iter().map(|key| key.title.to_owned()).collect();
         writeln!(out, "{shares}{}", columns(&keys, widths))?;
         let below = shares.chars().map(|character| if character.is_alphabetic() { '.' } else { character });
         writeln!(out, "{}{}", below.collect::<String>(), dots(self.keys, widths))

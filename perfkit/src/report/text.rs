@@ -6,7 +6,7 @@ use super::sort::SortKey;
 
 /// Returns columns as wide as their title or their widest text.
 pub(crate) fn widths(keys: &[SortKey], rows: &[Vec<String>]) -> Columns {
-    let titles: Vec<_> = keys.iter().map(|key| key.title().to_owned()).collect();
+    let titles: Vec<_> = keys.iter().map(|key| key.title.to_owned()).collect();
     Columns::new(rows.iter().chain([&titles]))
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn columns(texts: &[String], widths: &Columns) -> String {
 /// Returns the line below titles: dots as wide as each column, but only as wide as the title in the
 /// last column.
 pub(crate) fn dots(keys: &[SortKey], widths: &Columns) -> String {
-    let last = keys.last().map_or(0, |key| key.title().len());
+    let last = keys.last().map_or(0, |key| key.title.len());
     let mut dots: Vec<_> = widths.widths().iter().map(|&width| ".".repeat(width)).collect();
     if let Some(text) = dots.last_mut() {
         text.truncate(last);

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use perf_profile::{CallTree, Entry, Node};
 
-use super::sort::{FileNames, SortKey};
+use super::sort::{FileNames, node_text};
 use super::{Percent, Shares};
-use crate::out::message::shown;
 
 /// Prints the nodes.
 ///
@@ -33,7 +32,7 @@ pub(super) fn print(
             Sibling::Last => ("\u{2514}\u{2500} ", "   "),
             Sibling::Another => ("\u{251c}\u{2500} ", "\u{2502}  "),
         };
-        let name = name(&node.entry, parent.map(|(entry, _)| entry), &files);
+        let name = node_text(&node.entry, parent.map(|(entry, _)| entry), &files);
         let [total, own] = [node.cost.total_value, node.cost.self_value]
             .map(|value| Percent::new(shares.of(value), is_colored));
         writeln!(out, "{total}{own}  {indent}{mark}{name}")?;
@@ -74,43 +73,4 @@ fn siblings(nodes: &[Node<'_>]) -> Vec<Sibling> {
         }
     });
     places.collect()
-}
-
-/// Returns the name of a node. The object is added if it differs from the object of the parent.
-fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>, files: &FileNames<'_>) -> String {
-    let mut parts = Vec::new();
-    if let Some(comm) = entry.comm {
-        parts.push(shown(comm));
-    }
-    parts.extend(entry.pid.map(|pid| format!("pid {pid}")));
-    parts.extend(entry.tid.map(|tid| format!("tid {tid}")));
-    parts.extend(entry.cgroup.map(|path| format!("cgroup {}", shown(path))));
-    if let Some(function) = entry.function {
-        let level = if entry.is_kernel { "[k] " } else { "" };
-        parts.push(format!("{level}{}", shown(function)));
-    }
-    if entry.object.is_some() && above.is_none_or(|above| above.object != entry.object) {
-        parts.push(format!("({})", SortKey::Dso.text_among(entry, files)));
-    }
-    if entry.line.is_some() {
-        parts.push(SortKey::Srcline.text_among(entry, files));
-    }
-    parts.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Sibling::{Another, Last, Only};
-    use super::*;
-
-    #[test]
-    fn place_among_siblings_is_found_by_depth() {
-        let node = |depth| {
-            let mut node = Node::default();
-            node.depth = depth;
-            node
-        };
-        let nodes: Vec<_> = [0, 1, 2, 2, 1, 2, 0].into_iter().map(node).collect();
-        assert_eq!(siblings(&nodes), [Another, Another, Another, Last, Last, Only, Last]);
-    }
 }

@@ -104,12 +104,12 @@ impl Options {
 
     /// Returns whether rows may be threads or processes, by an option or by a key of the screen.
     pub(super) fn needs_threads(&self) -> bool {
-        self.has_screen() || self.sort.iter().any(|key| matches!(key, SortKey::Pid | SortKey::Tid))
+        self.has_screen() || [SortKey::PID, SortKey::TID].iter().any(|key| self.sort.contains(key))
     }
 
     /// Returns whether rows are control groups.
     pub(super) fn needs_cgroups(&self) -> bool {
-        self.sort.contains(&SortKey::Cgroup)
+        self.sort.contains(&SortKey::CGROUP)
     }
 
     /// Returns how callers are found, `None` if the user wants no callers.

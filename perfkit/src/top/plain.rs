@@ -105,7 +105,7 @@ impl<'o> Plain<'o> {
             "waiting": moment.waiting,
             "left_out": moment.left_out,
             "events": profile.event_ids().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
-            "sort": self.options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
+            "sort": self.options.sort.iter().map(|key| key.name).collect::<Vec<_>>(),
             "rows": rows.collect::<Vec<_>>(),
             "losses": losses(profile.losses()),
         })

@@ -108,7 +108,7 @@ impl Reader {
         options: &Options,
     ) -> io::Result<Self> {
         set_filters(&set, &filters)?;
-        let resolver = running::resolver(options.sort.contains(&SortKey::Srcline))?;
+        let resolver = running::resolver(options.sort.contains(&SortKey::SRCLINE))?;
         let mut collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
         let mut events = Vec::new();
         for (index, name) in set.names().iter().take(wanted).enumerate() {

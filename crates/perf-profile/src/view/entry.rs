@@ -60,25 +60,27 @@ impl fmt::Display for Entry<'_> {
             f.write_str(std::mem::replace(&mut blank, " "))?;
             f.write_fmt(text)
         };
-        if let Some(comm) = self.comm {
+        // Without `..`, so that a new property is not forgotten here.
+        let Self { comm, pid, tid, cgroup, function, object, line, is_kernel: _ } = self;
+        if let Some(comm) = comm {
             part(f, format_args!("{comm}"))?;
         }
-        if let Some(pid) = self.pid {
+        if let Some(pid) = pid {
             part(f, format_args!("{pid}"))?;
         }
-        if let Some(tid) = self.tid {
+        if let Some(tid) = tid {
             part(f, format_args!("{tid}"))?;
         }
-        if let Some(cgroup) = self.cgroup {
+        if let Some(cgroup) = cgroup {
             part(f, format_args!("{cgroup}"))?;
         }
-        if let Some(function) = self.function {
+        if let Some(function) = function {
             part(f, format_args!("{function}"))?;
         }
-        if let Some(object) = self.object {
+        if let Some(object) = object {
             part(f, format_args!("({})", file_name(object)))?;
         }
-        match self.line {
+        match line {
             Some((UNKNOWN, _)) => part(f, format_args!("{UNKNOWN}")),
             Some((file, line)) => part(f, format_args!("{}:{line}", file_name(file))),
             None => Ok(()),

@@ -89,7 +89,7 @@ fn widths(state: &State, width: usize) -> Vec<usize> {
     let mut widths = Vec::new();
     for (index, key) in keys.iter().enumerate() {
         let longest = visible().filter_map(|row| row.texts.get(index)).map(|text| text_width(text)).max();
-        let wanted = longest.unwrap_or(0).max(key.title().len()) + 2;
+        let wanted = longest.unwrap_or(0).max(key.title.len()) + 2;
         // Long paths of libraries leave most of the line to the functions.
         let width = if index == last { left } else { wanted.min(left / 3).min(left) };
         widths.push(width);
@@ -107,7 +107,7 @@ fn titles_line(state: &State, widths: &[usize]) -> String {
     if state.has_counts {
         titles.push(format!("{:>9} ", "Samples"));
     }
-    titles.extend(state.keys().iter().zip(widths).map(|(key, width)| cell(key.title(), *width)));
+    titles.extend(state.keys().iter().zip(widths).map(|(key, width)| cell(key.title, *width)));
     titles.concat()
 }
 

@@ -6,7 +6,7 @@ use perf_profile::{Cost, Order, Thread};
 use regex_lite::Regex;
 
 use crate::report::Shares;
-use crate::report::sort::{SortKey, columns};
+use crate::report::sort::{FileNames, SortKey, columns};
 use crate::top::screen::Moment;
 
 /// The subject of the rows.
@@ -24,9 +24,9 @@ impl View {
     pub(super) fn keys(self, chosen: &[SortKey]) -> &[SortKey] {
         match self {
             Self::Chosen => chosen,
-            Self::Objects => &[SortKey::Dso],
-            Self::Processes => &[SortKey::Pid, SortKey::Comm],
-            Self::Threads => &[SortKey::Pid, SortKey::Tid, SortKey::Comm],
+            Self::Objects => &[SortKey::DSO],
+            Self::Processes => &[SortKey::PID, SortKey::COMM],
+            Self::Threads => &[SortKey::PID, SortKey::TID, SortKey::COMM],
         }
     }
 
@@ -110,7 +110,7 @@ impl Rows {
         let table = moment.table(&columns(choice.keys), event, order);
         let rows = table.rows().iter().map(|row| {
             let (entry, keys) = (row.entry(), choice.keys.iter());
-            let texts = keys.map(|key| key.text(&entry)).collect();
+            let texts = keys.map(|key| key.text(&entry, &FileNames::default())).collect();
             Row { cost: row.cost(event), texts, pid: entry.pid, tid: entry.tid }
         });
         let is_shown = |row: &Row| {

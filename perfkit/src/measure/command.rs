@@ -1,5 +1,5 @@
-//! The command that `record`, `stat` and `trace` run: the failure to start it, and its exit status,
-//! become the exit code of this program, by the rules of a shell.
+//! The command that `record`, `stat` and `trace` run. Its exit status becomes the exit code of this
+//! program, by the rules of a shell.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,34 +8,8 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use crate::out::message::{note, print, shown};
-use perf_session::{DescriptorLimit, EventSet, EventSetError, System};
+use perf_session::{DescriptorLimit, EventSet, EventSetError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-
-/// The reason why nothing was counted or traced.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Set(EventSetError),
-    Other(io::Error),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Other(error)
-    }
-}
-
-impl From<EventSetError> for Failure {
-    fn from(error: EventSetError) -> Self {
-        Self::Set(error)
-    }
-}
-
-impl From<perf_session::ring::Error> for Failure {
-    fn from(error: perf_session::ring::Error) -> Self {
-        Self::Set(error.into())
-    }
-}
 
 /// Returns the command of these words, the program first; `None` without a word.
 pub(crate) fn command(words: &[OsString]) -> Option<Command> {
@@ -88,37 +62,6 @@ pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetErr
         program: command.get_program().to_string_lossy().into_owned(),
         error: Arc::new(error),
     })
-}
-
-/// Returns the exit code for a command that could not be started: 127 if the program was not found,
-/// 126 if it cannot be executed.
-fn start_exit_code(error: &io::Error) -> ExitCode {
-    ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
-}
-
-/// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the
-/// evidence and the remedy. Returns the exit code. `target` has the tasks and CPUs as the user
-/// named them, which is more helpful than the thread or CPU of the failed event; it is `None` for a
-/// command.
-pub(crate) fn report_failure(error: &EventSetError, target: Option<&str>) -> ExitCode {
-    if let EventSetError::Command { program, error } = error {
-        note(format_args!("{}: {error}", shown(program)));
-        return start_exit_code(error);
-    }
-    let Some((event, explanation)) = error.event().zip(error.explain(&System::new())) else {
-        note(error);
-        return ExitCode::FAILURE;
-    };
-    let place = target.map(|target| format!(" for {target}")).unwrap_or_default();
-    match event.error.call().zip(event.error.errno()) {
-        // The usual causes of the errno would only repeat it.
-        Some((call, errno)) if explanation.is_known() => {
-            note(format_args!("{}{place}: {call} failed with {errno:?}", event.label));
-        }
-        _ => note(format_args!("{}{place}: {}", event.label, event.error)),
-    }
-    print(explanation);
-    ExitCode::FAILURE
 }
 
 /// Returns the exit code for the status of a command: 128 and the signal's number if a signal

@@ -3,7 +3,7 @@
 pub(crate) mod bpf_programs;
 pub(crate) mod command;
 pub(crate) mod events;
-
+pub(crate) mod failure;
 pub(crate) mod privilege_levels;
 pub(crate) mod ring_pages;
 pub(crate) mod running;

@@ -9,11 +9,12 @@ use perf_record::synthesize::Missing;
 use perf_record::{Recorder, Recording, Snapshot};
 use perf_session::ring::RecordType;
 
+use super::Options;
 use super::output::{Output, Place};
 use super::report::Written;
 use super::sink::Sink;
 use super::switch::free_name;
-use super::{Failure, Options};
+use crate::measure::failure::Failure;
 use crate::out::destination::Stream;
 use crate::out::message::{count, note, of_file, shown, size};
 use crate::out::output_path::OutputPath;

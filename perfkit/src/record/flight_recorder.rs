@@ -2,9 +2,9 @@
 
 use perf_record::Recorder;
 
-use super::Failure;
 use super::file::Files;
 use super::sink::Sink;
+use crate::measure::failure::Failure;
 
 /// Writes the content of the rings into a file for each snapshot, each record once.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use perf_file::FeatureData;
 use perf_file::format::Feature;
-use perf_record::{RecordError, Recorder};
-use perf_session::{EventSetError, LossKind, System, ring};
+use perf_record::Recorder;
+use perf_session::{EventSetError, LossKind, System};
 
 mod always;
 mod branches;
@@ -31,8 +31,9 @@ pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
 pub(crate) use plan::{default_event, dummy, frequency_limit, sampled};
 
 use crate::measure::bpf_programs;
-use crate::measure::command::{exit_code, report_failure};
+use crate::measure::command::exit_code;
 use crate::measure::events::set_filters;
+use crate::measure::failure::Failure;
 use crate::measure::waiting::Waiting;
 use crate::out::message::note;
 use file::Files;
@@ -44,70 +45,13 @@ use report::{OfCpus, Report, Written};
 use session::Session;
 use sink::Sink;
 
-/// The reason why a recording could not be made or continued.
-#[derive(Debug)]
-enum Failure {
-    Set(EventSetError),
-    Write(perf_file::Error),
-    Other(io::Error),
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Set(error) => error.fmt(f),
-            Self::Write(error) => error.fmt(f),
-            Self::Other(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<EventSetError> for Failure {
-    fn from(error: EventSetError) -> Self {
-        Self::Set(error)
-    }
-}
-
-impl From<ring::Error> for Failure {
-    fn from(error: ring::Error) -> Self {
-        Self::Set(error.into())
-    }
-}
-
-impl From<perf_file::Error> for Failure {
-    fn from(error: perf_file::Error) -> Self {
-        Self::Write(error)
-    }
-}
-
-impl From<RecordError> for Failure {
-    fn from(error: RecordError) -> Self {
-        match error {
-            RecordError::Events(error) => Self::Set(error),
-            RecordError::Write(error) => Self::Write(error),
-            other => Self::Other(other.into()),
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Other(error)
-    }
-}
-
 /// Records, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let mut options = options.clone();
     if options.command.is_empty() && options.target.is_empty() {
         options.target.add_all_cpus();
     }
-    match record(&options) {
-        Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.describe().as_deref())),
-        Err(Failure::Write(error)) => Err(io::Error::other(error)),
-        Err(Failure::Other(error)) => Err(error),
-    }
+    record(&options).or_else(|failure| failure.report(options.target.describe().as_deref()))
 }
 
 /// The output of a recording.

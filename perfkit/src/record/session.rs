@@ -12,13 +12,14 @@ use perf_record::{Control, ControlCommand, Recorder};
 use perf_session::LossLedger;
 use signal_hook::consts::SIGUSR2;
 
+use super::Options;
 use super::control::{Controlled, Delay};
 use super::output::Output;
 use super::requests::{Inbox, Request, requests};
 use super::sink::Sink;
-use super::{Failure, Options};
 use crate::measure::command::{self, RunningCommand};
 use crate::measure::events::{note_refreshed, set_filters};
+use crate::measure::failure::Failure;
 use crate::out::interrupt::{end_on_interrupt, on_signal};
 use crate::out::message::note;
 

@@ -2,7 +2,7 @@
 
 use perf_record::Recorder;
 
-use super::Failure;
+use crate::measure::failure::Failure;
 
 /// The output of a recording.
 pub(super) trait Sink {

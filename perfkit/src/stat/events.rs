@@ -8,10 +8,11 @@ use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System,
 };
 
+use super::Options;
 use super::cgroups;
 use super::options::{DETAILS, EVENTS};
-use super::{Failure, Options};
 use crate::measure::events::{NamedGroup, set_filters};
+use crate::measure::failure::Failure;
 
 /// The events as the user named them.
 #[derive(Debug)]

@@ -10,12 +10,13 @@ use perf_session::{Counts, EventSet, EventSetTarget};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::Options;
 use super::cpu_times::CpuTimes;
 use super::events::Events;
 use super::report::Report;
-use super::{Failure, Options};
 use crate::measure::command::{self, RunningCommand};
 use crate::measure::events::set_filters;
+use crate::measure::failure::Failure;
 use crate::out::interrupt::on_interrupt;
 use crate::out::message::note;
 

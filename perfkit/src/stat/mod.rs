@@ -19,7 +19,8 @@ mod totals;
 pub(crate) use options::Options;
 
 use crate::cli::arguments;
-use crate::measure::command::{Failure, exit_code, report_failure};
+use crate::measure::command::exit_code;
+use crate::measure::failure::Failure;
 use crate::measure::target::describe_cgroups;
 use crate::out::message::note;
 use events::Events;
@@ -31,11 +32,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if let Some(error) = options.misuse() {
         return Ok(arguments::report(&error));
     }
-    match count(options) {
-        Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error, described(options).as_deref())),
-        Err(Failure::Other(error)) => Err(error),
-    }
+    count(options).or_else(|failure| failure.report(described(options).as_deref()))
 }
 
 fn count(options: &Options) -> Result<ExitCode, Failure> {

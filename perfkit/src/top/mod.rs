@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 
 use perf_profile::LiveProfile;
+use perf_session::System;
 use perf_session::ring::Waker;
-use perf_session::{EventSetError, System};
 
 mod options;
 mod plain;
@@ -24,12 +24,12 @@ mod tui;
 
 pub(crate) use options::Options;
 
-use crate::measure::command::report_failure;
+use crate::measure::failure::Failure;
 use crate::out::interrupt::{end_on_interrupt, wake};
 use crate::out::message::note;
 use plain::Plain;
 use plan::Plan;
-use reader::{End, Failure, Interval, Reader};
+use reader::{End, Interval, Reader};
 use screen::Subject;
 use sums::Sums;
 
@@ -42,11 +42,12 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if options.target.is_empty() {
         options.target.add_all_cpus();
     }
-    let plan = Plan::new(&options, &System::new())?;
-    let set = match plan.open() {
-        Ok(set) => set,
-        Err(error) => return Ok(report_failure(&error, options.target.describe().as_deref())),
-    };
+    top(&options).or_else(|failure| failure.report(options.target.describe().as_deref()))
+}
+
+fn top(options: &Options) -> Result<ExitCode, Failure> {
+    let plan = Plan::new(options, &System::new())?;
+    let set = plan.open()?;
     let names: Vec<_> = set.names().iter().take(plan.wanted).map(|name| &**name).collect();
     let cpus =
         if options.target.is_on_cpus() { format!(" ({})", set.cpus().iter().count()) } else { String::new() };
@@ -56,7 +57,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     }
     let filters = plan.filters();
     let subject = Subject { events: names.join(", "), rate: plan.rate, target };
-    let reader = Reader::start(set, plan.wanted, filters, &options)?;
+    let reader = Reader::start(set, plan.wanted, filters, options)?;
 
     let stop = Waker::new().map_err(io::Error::other)?;
     stop_at_interrupt(&stop, options.has_screen())?;
@@ -70,23 +71,16 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if !options.needs_threads() {
         live = live.by_thread_name();
     }
-    let shown = show(&options, subject, Sums::new(live, options.delay), intervals);
+    let shown = show(options, subject, Sums::new(live, options.delay), intervals);
     // The receiver is dropped too, so the reader ends at its next interval at the latest.
     wake(&stop);
     let ended = join(running);
     shown?;
-    match ended {
-        Ok(End::Exited) => {
-            let target = options.target.describe().unwrap_or_default();
-            note(format_args!("{target}: exited"));
-            Ok(ExitCode::SUCCESS)
-        }
-        Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
-        Err(failure) => match failure.downcast_ref::<EventSetError>() {
-            Some(error) => Ok(report_failure(error, options.target.describe().as_deref())),
-            None => Err(io::Error::other(failure)),
-        },
+    if ended? == End::Exited {
+        let target = options.target.describe().unwrap_or_default();
+        note(format_args!("{target}: exited"));
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Shows the intervals until the reader ends, or the user quits.

@@ -3,7 +3,6 @@
 //! It waits only for records. Another thread looks names up, and a third thread prints tables.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use perf_session::{EventSet, EventSetError, System};
 
 use super::Options;
 use crate::measure::events::set_filters;
+use crate::measure::failure::Failure;
 use crate::measure::{bpf_programs, running};
 use crate::out::message::note;
 use crate::report::sort::SortKey;
@@ -86,9 +86,6 @@ struct Tally {
     /// Records that cannot be decoded, and samples of an unknown event.
     dropped: u64,
 }
-
-/// The reason why a reader failed.
-pub(super) type Failure = Box<dyn Error + Send + Sync>;
 
 /// Why a reader ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

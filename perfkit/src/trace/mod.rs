@@ -18,8 +18,9 @@ mod tracer;
 
 pub(crate) use options::Options;
 
-use crate::measure::command::{Failure, exit_code, report_failure};
+use crate::measure::command::exit_code;
 use crate::measure::events::set_filters;
+use crate::measure::failure::Failure;
 use crate::measure::waiting::Waiting;
 use crate::out::destination;
 use crate::out::message::{count, note};
@@ -32,11 +33,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if options.command.is_empty() && options.target.is_empty() {
         options.target.add_all_cpus();
     }
-    match trace(&options) {
-        Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.describe().as_deref())),
-        Err(Failure::Other(error)) => Err(error),
-    }
+    trace(&options).or_else(|failure| failure.report(options.target.describe().as_deref()))
 }
 
 fn trace(options: &Options) -> Result<ExitCode, Failure> {

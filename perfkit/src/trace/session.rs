@@ -11,8 +11,9 @@ use perf_session::ring::{WaitResult, Waker};
 
 use super::Options;
 use super::tracer::Tracer;
-use crate::measure::command::{self, Failure, RunningCommand};
+use crate::measure::command::{self, RunningCommand};
 use crate::measure::events::{note_refreshed, set_filters};
+use crate::measure::failure::Failure;
 use crate::out::interrupt::{end_on_interrupt, wake};
 
 /// Interval of checks for CPUs that came online.

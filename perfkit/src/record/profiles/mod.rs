@@ -19,9 +19,10 @@ use perf_decode::LostCounts;
 use perf_record::Recorder;
 use perf_session::ring::RecordType;
 
+use super::Options;
 use super::report::Written;
 use super::sink::Sink;
-use super::{Failure, Options};
+use crate::measure::failure::Failure;
 use crate::out::message::{count, note};
 use folder::Folder;
 use hand_over::{HandOver, Period, Work};

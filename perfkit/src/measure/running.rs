@@ -5,14 +5,12 @@ use std::io;
 use perf_abi::regs::Architecture;
 use perf_profile::{Collector, Resolver};
 use perf_session::System;
-use perf_symbols::{FileFinder, Symbolizer, Unwinder};
+use perf_symbols::FileFinder;
 
 /// Returns a resolver for samples of this machine, whose memory and open files have limits.
 pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
-    let finder = FileFinder::local();
-    let symbolizer = if has_lines { Symbolizer::new } else { Symbolizer::without_lines };
-    let unwinder = Unwinder::new(Architecture::NATIVE, finder.clone());
-    let resolver = Resolver::with_symbolizer(unwinder, symbolizer(finder)?);
+    let new = if has_lines { Resolver::new } else { Resolver::without_lines };
+    let resolver = new(Architecture::NATIVE, FileFinder::local())?;
     Ok(resolver.with_monotonic_time(true).with_small_caches())
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 use perf_abi::regs::Architecture;
 use perf_decode::Record;
-use perf_symbols::{FileFinder, Symbolizer, Unwinder};
+use perf_symbols::FileFinder;
 
 use super::off_cpu::OffCpuPlan;
 use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording, build_id};
@@ -293,10 +293,8 @@ pub fn resolver(about: &Metadata, finder: FileFinder, has_lines: bool) -> io::Re
         Some("aarch64") => Architecture::ARM64,
         Some(_) => Architecture(0),
     };
-    let unwinder = Unwinder::new(architecture, finder.clone());
-    let symbolizer = if has_lines { Symbolizer::new(finder) } else { Symbolizer::without_lines(finder) };
-    let mut resolver =
-        Resolver::with_symbolizer(unwinder, symbolizer?).with_monotonic_time(about.has_monotonic_time());
+    let new = if has_lines { Resolver::new } else { Resolver::without_lines };
+    let mut resolver = new(architecture, finder)?.with_monotonic_time(about.has_monotonic_time());
     for (path, id) in &about.build_ids {
         resolver.spaces_mut().add_build_id(path, *id);
     }

@@ -8,119 +8,33 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::out::message::print;
 
-/// Commands of the perf tool that users would look for here, and whether they read a recording.
-const COMMANDS_OF_PERF: &[(&str, bool)] = &[
-    ("annotate", true),
-    ("bench", false),
-    ("buildid-cache", false),
-    ("buildid-list", true),
-    ("c2c", true),
-    ("config", false),
-    ("daemon", false),
-    ("data", true),
-    ("evlist", true),
-    ("ftrace", false),
-    ("inject", true),
-    ("kallsyms", false),
-    ("kmem", true),
-    ("kvm", false),
-    ("kwork", true),
-    ("lock", true),
-    ("mem", true),
-    ("probe", false),
-    ("sched", true),
-    ("test", false),
-    ("timechart", true),
-];
+/// Commands of the perf tool that users would look for here and that read a recording.
+const READERS_OF_PERF: &str = "\
+    annotate buildid-list c2c data evlist inject kmem kwork lock mem sched timechart";
+
+/// Other commands of the perf tool that users would look for here.
+const COMMANDS_OF_PERF: &str = "\
+    bench buildid-cache config daemon ftrace kallsyms kvm probe test";
 
 /// Options of `perf record` and `perf stat` that users of the perf tool know and one of the
 /// commands here does not have.
-const OF_PERF: &[&str] = &[
-    "--affinity",
-    "--aio",
-    "--append",
-    "--aux-sample",
-    "--big-num",
-    "--clang-opt",
-    "--clang-path",
-    "--control",
-    "--cputype",
-    "--debuginfod",
-    "--delay",
-    "--dry-run",
-    "--exclude-perf",
-    "--for-each-cgroup",
-    "--group",
-    "--hybrid-merge",
-    "--interval-clear",
-    "--interval-count",
-    "--intr-regs",
-    "--iostat",
-    "--kcore",
-    "--log-fd",
-    "--max-size",
-    "--metric-no-group",
-    "--metric-no-merge",
-    "--metric-only",
-    "--metrics",
-    "--mmap-flush",
-    "--no-big-num",
-    "--no-bpf-event",
-    "--no-buffering",
-    "--no-buildid",
-    "--no-csv-summary",
-    "--no-inherit",
-    "--no-merge",
-    "--no-samples",
-    "--null",
-    "--num-thread-synthesize",
-    "--off-cpu",
-    "--per-core",
-    "--per-die",
-    "--per-node",
-    "--per-socket",
-    "--per-thread",
-    "--percore-show-thread",
-    "--post",
-    "--pre",
-    "--proc-map-timeout",
-    "--realtime",
-    "--running-time",
-    "--scale",
-    "--smi-cost",
-    "--snapshot",
-    "--stat",
-    "--summary",
-    "--switch-output-event",
-    "--sync",
-    "--synth",
-    "--table",
-    "--tail-synthesize",
-    "--td-level",
-    "--threads",
-    "--timeout",
-    "--timestamp-filename",
-    "--topdown",
-    "--uid",
-    "--user-regs",
-    "--verbose",
-    "--vmlinux",
-    "-B",
-    "-D",
-    "-i",
-    "-M",
-    "-n",
-    "-s",
-    "-S",
-    "-T",
-    "-u",
-    "-v",
-    "-I",
-    "--no-scale",
-    "--json-output",
-    "-g",
-    "-r",
-];
+const OPTIONS_OF_PERF: &str = "\
+    --affinity --aio --append --aux-sample --big-num --clang-opt --clang-path --control \
+    --cputype --debuginfod --delay --dry-run --exclude-perf --for-each-cgroup --group \
+    --hybrid-merge --interval-clear --interval-count --intr-regs --iostat --json-output --kcore \
+    --log-fd --max-size --metric-no-group --metric-no-merge --metric-only --metrics --mmap-flush \
+    --no-big-num --no-bpf-event --no-buffering --no-buildid --no-csv-summary --no-inherit \
+    --no-merge --no-samples --no-scale --null --num-thread-synthesize --off-cpu --per-core \
+    --per-die --per-node --per-socket --per-thread --percore-show-thread --post --pre \
+    --proc-map-timeout --realtime --running-time --scale --smi-cost --snapshot --stat --summary \
+    --switch-output-event --sync --synth --table --tail-synthesize --td-level --threads \
+    --timeout --timestamp-filename --topdown --uid --user-regs --verbose --vmlinux -B -D -I -M \
+    -S -T -g -i -n -r -s -u -v";
+
+/// Returns whether a list has a word.
+fn has(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
 
 /// Prints an error of the parser, or the help that was asked for. Returns the exit code.
 pub(crate) fn report(error: &Error) -> ExitCode {
@@ -149,7 +63,7 @@ fn unknown_option(error: &Error) -> Option<String> {
         return Some(format!("unexpected argument `{option}`{remedy}"));
     }
     let name = option.split('=').next().unwrap_or(option);
-    if OF_PERF.contains(&name) && is_measuring() {
+    if has(OPTIONS_OF_PERF, name) && is_measuring() {
         return Some(format!("perf's `{name}` is not supported"));
     }
     let nearest = match text_of(error, ContextKind::SuggestedArg) {
@@ -170,8 +84,11 @@ fn secret_value(error: &Error) -> Option<String> {
 
 fn unknown_command(error: &Error) -> Option<String> {
     let command = text_of(error, ContextKind::InvalidSubcommand)?;
-    let (_, reads) = COMMANDS_OF_PERF.iter().find(|(name, _)| *name == command)?;
-    let reads = if *reads { ", which reads these recordings, too" } else { "" };
+    let reads = match has(READERS_OF_PERF, command) {
+        true => ", which reads these recordings, too",
+        false if has(COMMANDS_OF_PERF, command) => "",
+        false => return None,
+    };
     Some(format!("perf's `{command}` is not supported: use `perf {command}`{reads}"))
 }
 

@@ -4,7 +4,7 @@ use perf_session::ring::{Attr, AttrFlags, Errno, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, System};
 use serde_json::{Value, json};
 
-use crate::out::message::plain;
+use crate::out::message::{first_line, plain};
 
 /// A use of perf events, and whether it is possible.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Trial {
         let event = match perf_session::parse_event(self.event, system) {
             Ok(event) => event,
             // Without the lines that point into the event string, which the user did not write.
-            Err(error) => return State::Refused(first_line(&error.to_string())),
+            Err(error) => return State::Refused(first_line(error)),
         };
         let mut options = EventSetOptions::new().target(self.target.clone());
         if self.is_sampling {
@@ -77,10 +77,6 @@ fn sampling(event: NamedEvent) -> NamedEvent {
         attr.with_period(1_000_000).with_flags(AttrFlags::SAMPLE_ID_ALL)
     };
     event.map_specs(|spec| spec.map_attr(sample))
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn failed(error: &EventSetError, system: &System) -> State {

@@ -2,6 +2,8 @@
 
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System};
 
+use crate::out::message::first_line;
+
 /// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for
 /// CPUs only, and closes it again. Falls back to user space, like `stat` and `record`.
 ///
@@ -9,7 +11,7 @@ use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, Sys
 ///
 /// The reason in one line.
 pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
-    let event = perf_session::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
+    let event = perf_session::parse_event(name, system).map_err(|error| first_line(error))?;
     let is_cpu_only = event.specs().iter().any(perf_session::EventSpec::is_cpu_only);
     let target = if is_cpu_only { EventSetTarget::all_cpus() } else { EventSetTarget::calling_thread() };
     let set = EventSetOptions::new().event(event).target(target).user_only_if_refused().open();
@@ -33,11 +35,6 @@ pub(super) enum Scope {
 fn reason(error: &EventSetError, system: &System) -> String {
     match error.explain(system) {
         Some(explanation) => explanation.text().to_owned(),
-        None => one_line(&error.to_string()),
+        None => first_line(error),
     }
-}
-
-/// Returns the first line of a message.
-fn one_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -56,6 +56,11 @@ pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
     shown
 }
 
+/// Returns the first line of a message: an error of an event string has lines that point into it.
+pub(crate) fn first_line(text: impl fmt::Display) -> String {
+    text.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
 /// Returns the last part of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

@@ -7,5 +7,6 @@ pub(crate) mod failure;
 pub(crate) mod privilege_levels;
 pub(crate) mod ring_pages;
 pub(crate) mod running;
+pub(crate) mod sampling;
 pub(crate) mod target;
 pub(crate) mod waiting;

@@ -1,4 +1,4 @@
-//! A recording as `perf.data`: one file, or a series of files.
+//! A recording as `perf.data`: one file, a series of files, or the last moments on demand.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -64,36 +64,14 @@ impl Files {
         }
     }
 
-    /// Begins a file with synthesized records of what runs already. Returns what could not be read.
-    pub(super) fn begin(&mut self, recorder: &mut Recorder) -> Result<&[Missing], Failure> {
-        let output = Output::create(self.options.output())?;
-        if self.options.switch.has_parts() && output.is_pipe() {
-            let name = Output::name(self.options.output());
-            let text = format!("{name}: expected a file, because the output is switched");
-            return Err(io::Error::other(text).into());
-        }
-        self.place = Some((output.place(), output.handle()?));
-        let compression = self.options.compression;
-        let begun = recorder.begin_with(|events, features| output.start(events, features, compression))?;
-        Ok(self.current.insert(begun).missing())
-    }
-
-    /// Removes a recording that never began.
-    pub(super) fn discard(&mut self) {
-        self.current = None;
-        if let Some((place, _)) = self.place.take() {
-            place.discard();
-        }
-    }
-
     /// Writes what overwritten rings held.
-    pub(super) fn write(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    fn write(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
         let Some(current) = &mut self.current else { return Ok(()) };
         Ok(current.write_snapshot(snapshot)?)
     }
 
     /// Completes the file, which gets another name if more follow.
-    pub(super) fn complete(&mut self, recorder: &mut Recorder, is_part: bool) -> Result<(), Failure> {
+    fn complete(&mut self, recorder: &mut Recorder, is_part: bool) -> Result<(), Failure> {
         let Some(current) = self.current.take() else { return Ok(()) };
         let mut ended = self.ended;
         // If the file cannot be completed, count what it has until now.
@@ -133,36 +111,23 @@ impl Files {
         let bytes = metadata.filter(fs::Metadata::is_file).map(|file| file.len());
         bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default()
     }
-
-    /// Returns the numbers for the report.
-    pub(super) fn written(&self) -> Written {
-        let last = || format!("{}{}", Output::name(self.options.output()), self.size());
-        let place = match self.switched {
-            0 => last(),
-            files if self.options.switch.is_used() => count(files, "file"),
-            files => format!("{} and {}", count(files, "file"), last()),
-        };
-        let cause = if self.options.switch.is_overwrite() {
-            "the rings were paused while they were copied"
-        } else {
-            Written::FULL
-        };
-        let mut sums = self.ended;
-        if let Some(current) = &self.current {
-            sums.add(current.inventory());
-        }
-        Written {
-            samples: sums.samples,
-            unwritten: 0,
-            switches: self.options.off_cpu.is_on().then_some(sums.switches),
-            malformed: sums.malformed,
-            place,
-            cause,
-        }
-    }
 }
 
 impl Sink for Files {
+    /// Begins a file with synthesized records of what runs already.
+    fn begin<'r>(&'r mut self, recorder: &'r mut Recorder) -> Result<&'r [Missing], Failure> {
+        let output = Output::create(self.options.output())?;
+        if self.options.switch.has_parts() && output.is_pipe() {
+            let name = Output::name(self.options.output());
+            let text = format!("{name}: expected a file, because the output is switched");
+            return Err(io::Error::other(text).into());
+        }
+        self.place = Some((output.place(), output.handle()?));
+        let compression = self.options.compression;
+        let begun = recorder.begin_with(|events, features| output.start(events, features, compression))?;
+        Ok(self.current.insert(begun).missing())
+    }
+
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         let Some(current) = &mut self.current else { return Ok(()) };
         Ok(recorder.drain(current)?)
@@ -189,6 +154,89 @@ impl Sink for Files {
     fn finish(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         self.drain(recorder)?;
         self.complete(recorder, false)
+    }
+
+    fn written(&self) -> Written {
+        let last = || format!("{}{}", Output::name(self.options.output()), self.size());
+        let place = match self.switched {
+            0 => last(),
+            files if self.options.switch.is_used() => count(files, "file"),
+            files => format!("{} and {}", count(files, "file"), last()),
+        };
+        let cause = if self.options.switch.is_overwrite() {
+            "the rings were paused while they were copied"
+        } else {
+            Written::FULL
+        };
+        let mut sums = self.ended;
+        if let Some(current) = &self.current {
+            sums.add(current.inventory());
+        }
+        Written {
+            samples: sums.samples,
+            unwritten: 0,
+            switches: self.options.off_cpu.is_on().then_some(sums.switches),
+            malformed: sums.malformed,
+            place,
+            cause,
+        }
+    }
+
+    fn discard(&mut self) {
+        self.current = None;
+        if let Some((place, _)) = self.place.take() {
+            place.discard();
+        }
+    }
+}
+
+/// Writes the content of the rings into a file for each snapshot, each record once.
+#[derive(Debug)]
+pub(super) struct FlightRecorder(Files);
+
+impl FlightRecorder {
+    pub(super) fn new(files: Files) -> Self {
+        Self(files)
+    }
+
+    /// Writes one file, which begins with the state of the tasks now.
+    fn snapshot(&mut self, recorder: &mut Recorder, is_part: bool) -> Result<(), Failure> {
+        let snapshot = recorder.snapshot()?;
+        self.0.begin(recorder)?;
+        self.0.write(&snapshot)?;
+        self.0.complete(recorder, is_part)
+    }
+}
+
+impl Sink for FlightRecorder {
+    fn begin<'r>(&'r mut self, recorder: &'r mut Recorder) -> Result<&'r [Missing], Failure> {
+        // Files exist only after snapshots.
+        Ok(recorder.missing())
+    }
+
+    fn drain(&mut self, _recorder: &mut Recorder) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn add_ids(&mut self, _event: usize, _ids: &[u64]) -> Result<(), Failure> {
+        // Each file begins with all ids.
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn switch(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.snapshot(recorder, true)
+    }
+
+    fn finish(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
+        self.snapshot(recorder, false)
+    }
+
+    fn written(&self) -> Written {
+        self.0.written()
     }
 }
 

@@ -8,13 +8,9 @@ use perf_file::format::Feature;
 use perf_record::Recorder;
 use perf_session::{EventSetError, LossKind, System};
 
-mod always;
 mod branches;
-mod call_graph;
 mod control;
-mod fields;
 mod file;
-mod flight_recorder;
 mod off_cpu;
 mod options;
 mod output;
@@ -26,9 +22,7 @@ mod session;
 mod sink;
 mod switch;
 
-pub(crate) use call_graph::{CallGraph, call_graph};
-pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
-pub(crate) use plan::{default_event, dummy, frequency_limit, sampled};
+pub(crate) use options::Options;
 
 use crate::measure::bpf_programs;
 use crate::measure::command::exit_code;
@@ -36,12 +30,11 @@ use crate::measure::events::set_filters;
 use crate::measure::failure::Failure;
 use crate::measure::waiting::Waiting;
 use crate::out::message::note;
-use file::Files;
-use flight_recorder::FlightRecorder;
+use file::{Files, FlightRecorder};
 use output::Output;
 use plan::Plan;
 use profiles::Profiles;
-use report::{OfCpus, Report, Written};
+use report::{OfCpus, Report};
 use session::Session;
 use sink::Sink;
 
@@ -52,61 +45,6 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         options.target.add_all_cpus();
     }
     record(&options).or_else(|failure| failure.report(options.target.describe().as_deref()))
-}
-
-/// The output of a recording.
-enum Out {
-    Files(Box<Files>),
-    FlightRecorder(Box<FlightRecorder>),
-    Profiles(Profiles),
-}
-
-impl Out {
-    fn begin(&mut self, recorder: &mut Recorder, notes: &mut Vec<String>) -> Result<(), Failure> {
-        let missing = match self {
-            Self::Files(files) => files.begin(recorder)?,
-            // Files exist only after snapshots.
-            Self::FlightRecorder(_) => recorder.missing(),
-            Self::Profiles(_) => &[],
-        };
-        notes.extend(missing.iter().map(ToString::to_string));
-        Ok(())
-    }
-
-    fn sink(&mut self) -> &mut dyn Sink {
-        match self {
-            Self::Files(files) => &mut **files,
-            Self::FlightRecorder(recorder) => &mut **recorder,
-            Self::Profiles(profiles) => profiles,
-        }
-    }
-
-    fn written(&self) -> Written {
-        match self {
-            Self::Files(files) => files.written(),
-            Self::FlightRecorder(recorder) => recorder.files().written(),
-            Self::Profiles(profiles) => profiles.written(),
-        }
-    }
-
-    /// Removes an output that never began.
-    fn discard(&mut self) {
-        if let Self::Files(files) = self {
-            files.discard();
-        }
-    }
-
-    /// Returns whether everything was written and sent.
-    fn is_written(&self) -> bool {
-        !matches!(self, Self::Profiles(profiles) if !profiles.is_written())
-    }
-
-    /// Prints what was not written, apart from losses of the kernel.
-    fn print_outcome(&self, is_quiet: bool) {
-        if let Self::Profiles(profiles) = self {
-            profiles.print_outcome(is_quiet);
-        }
-    }
 }
 
 fn record(options: &Options) -> Result<ExitCode, Failure> {
@@ -122,19 +60,16 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     set_filters(recorder.set(), &filters)?;
     let mut notes = std::mem::take(&mut plan.notes);
     let tids = recorder.set().threads();
-    let mut out = if options.profiles.is_used() {
-        Out::Profiles(Profiles::start(options, &mut recorder, &mut notes)?)
+    let mut out: Box<dyn Sink> = if options.profiles.is_used() {
+        Box::new(Profiles::start(options, &mut recorder, &mut notes)?)
     } else {
         let version = concat!("perfkit ", env!("CARGO_PKG_VERSION")).as_bytes();
         recorder.features_mut().set(Feature::VERSION, &FeatureData::Text(version));
         let files = Files::new(options);
-        if options.switch.is_overwrite() {
-            Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
-        } else {
-            Out::Files(Box::new(files))
-        }
+        if options.switch.is_overwrite() { Box::new(FlightRecorder::new(files)) } else { Box::new(files) }
     };
-    let begun = out.begin(&mut recorder, &mut notes);
+    let begun = out.begin(&mut recorder);
+    let begun = begun.map(|missing| notes.extend(missing.iter().map(ToString::to_string)));
     if !options.quiet {
         notes.iter().for_each(note);
     }
@@ -147,7 +82,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     }
 
     let waiting = Waiting::begin(&system, &tids);
-    let mut session = Session::new(recorder, filters, out.sink(), plan.controlled());
+    let mut session = Session::new(recorder, filters, &mut *out, plan.controlled());
     let status = session.run(options, channel);
     let waiting = waiting.describe("recorded");
     let (ledger, lost) = session.close();

@@ -6,14 +6,11 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use perf_session::ring::AttrFlags;
+use perf_session::ring::{AttrFlags, SampleType};
 use rustix::fs::FileType;
 
-use super::always::AlwaysOptions;
 use super::branches::BranchOptions;
-use super::call_graph::{CallGraph, call_graph};
 use super::control::ControlOptions;
-use super::fields::FieldOptions;
 use super::off_cpu::OffCpuOptions;
 use super::profiles::ProfileOptions;
 use super::switch::SwitchOptions;
@@ -21,10 +18,8 @@ use crate::cli::help;
 use crate::measure::events::EventOptions;
 use crate::measure::privilege_levels::LevelOptions;
 use crate::measure::ring_pages::{RingPages, ring_pages};
+use crate::measure::sampling::{CallGraph, FREQUENCY, Frequency, Rate, call_graph, frequency, period, rate};
 use crate::measure::target::TargetOptions;
-
-/// Samples per second if neither a frequency nor a period is given, as in the perf tool.
-const FREQUENCY: u64 = 4000;
 
 /// Record samples of events into a perf.data file
 #[derive(Args, Clone, Debug)]
@@ -144,21 +139,6 @@ pub(crate) struct Options {
     pub(super) command: Vec<OsString>,
 }
 
-/// The distance of samples.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rate {
-    /// Samples per second.
-    Frequency(u64),
-    /// Events between two samples.
-    Period(u64),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frequency {
-    Of(u64),
-    Max,
-}
-
 impl Options {
     /// Returns the distance of the samples of an event. A frequency above `limit` is lowered to it.
     pub(super) fn rate(&self, is_tracepoint: bool, limit: u64) -> Rate {
@@ -215,38 +195,9 @@ impl Options {
     }
 }
 
-/// Returns the distance of the samples of an event by the options `-F` and `-c`. A frequency above
-/// `limit` is lowered to it.
-pub(crate) fn rate(
-    frequency: Option<Frequency>,
-    period: Option<NonZeroU64>,
-    is_tracepoint: bool,
-    limit: u64,
-) -> Rate {
-    match (frequency, period) {
-        (Some(Frequency::Of(frequency)), _) => Rate::Frequency(frequency.min(limit)),
-        (Some(Frequency::Max), _) => Rate::Frequency(limit),
-        (None, Some(period)) => Rate::Period(period.get()),
-        (None, None) if is_tracepoint => Rate::Period(1),
-        (None, None) => Rate::Frequency(FREQUENCY.min(limit)),
-    }
-}
-
 fn is_pipe(out: io::Stdout) -> bool {
     let is_fifo = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     !out.is_terminal() && rustix::fs::fstat(out).is_ok_and(is_fifo)
-}
-
-pub(crate) fn frequency(text: &str) -> Result<Frequency, String> {
-    match text.parse() {
-        _ if text == "max" => Ok(Frequency::Max),
-        Ok(0) | Err(_) => Err("expected samples per second, a number from 1, or `max`".to_owned()),
-        Ok(frequency) => Ok(Frequency::Of(frequency)),
-    }
-}
-
-pub(crate) fn period(text: &str) -> Result<NonZeroU64, String> {
-    text.parse().map_err(|_| "expected the events between two samples, a number from 1".to_owned())
 }
 
 fn level(text: &str) -> Result<i32, String> {
@@ -254,24 +205,115 @@ fn level(text: &str) -> Result<i32, String> {
     level.ok_or("expected a level from 1 to 22".to_owned())
 }
 
+/// The options that add fields to each sample.
+#[derive(Args, Clone, Debug)]
+pub(super) struct FieldOptions {
+    /// The address of the data that the instruction accessed, and where it was; also data mappings
+    #[arg(short = 'd', long, help_heading = HEADING)]
+    pub(super) data: bool,
+    /// The physical address of the data
+    #[arg(long, help_heading = HEADING)]
+    phys_data: bool,
+    /// The size of the page of the data
+    #[arg(long, help_heading = HEADING)]
+    data_page_size: bool,
+    /// The size of the page of the instruction
+    #[arg(long, help_heading = HEADING)]
+    code_page_size: bool,
+    /// The events since the last sample, also with -c; with a frequency they are always there
+    #[arg(short = 'P', long = "period", id = "period_field", help_heading = HEADING)]
+    period: bool,
+    /// The CPU, which samples of -a, -C and -G always have
+    #[arg(long, help_heading = HEADING)]
+    sample_cpu: bool,
+    /// Raw data of the PMU, which samples of tracepoints always have
+    #[arg(short = 'R', long = "raw-samples", help_heading = HEADING)]
+    raw: bool,
+    /// The cost of the access, on PMUs that measure it
+    #[arg(short = 'W', long, help_heading = HEADING)]
+    weight: bool,
+    /// The flags of the transaction
+    #[arg(long, help_heading = HEADING)]
+    transaction: bool,
+}
+
+const HEADING: &str = "Fields of samples";
+
+impl FieldOptions {
+    /// Returns the fields.
+    pub(super) fn sample_type(&self) -> SampleType {
+        let fields = [
+            (self.data, SampleType::ADDR | SampleType::DATA_SRC),
+            (self.phys_data, SampleType::PHYS_ADDR),
+            (self.data_page_size, SampleType::DATA_PAGE_SIZE),
+            (self.code_page_size, SampleType::CODE_PAGE_SIZE),
+            (self.sample_cpu, SampleType::CPU),
+            (self.raw, SampleType::RAW),
+            (self.weight, SampleType::WEIGHT),
+            (self.transaction, SampleType::TRANSACTION),
+        ];
+        fields.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, field)| *field).collect()
+    }
+
+    /// Returns whether samples with a fixed period have it too.
+    pub(super) const fn has_period(&self) -> bool {
+        self.period
+    }
+}
+
+/// The options of the perf tool for something that every recording has here, which change nothing. They are accepted because
+/// instructions of other programs name them, as those of JIT compilers name `-k mono`.
+#[derive(Args, Clone, Debug)]
+struct AlwaysOptions {
+    #[arg(short = 'T', long, hide = true)]
+    timestamp: bool,
+    #[arg(long, hide = true)]
+    sample_identifier: bool,
+    #[arg(long, hide = true)]
+    timestamp_boundary: bool,
+    #[arg(long, hide = true)]
+    buildid_all: bool,
+    #[arg(long, hide = true)]
+    buildid_mmap: bool,
+    // The cache of build ids is never written.
+    #[arg(short = 'N', long, hide = true)]
+    no_buildid_cache: bool,
+    #[arg(short = 'k', long, hide = true, value_name = "CLOCK", value_parser = clock)]
+    clockid: Option<Monotonic>,
+}
+
+/// The clock of all times.
+#[derive(Clone, Copy, Debug)]
+struct Monotonic;
+
+/// Parses the name of a clock, or its number, as the perf tool does.
+fn clock(text: &str) -> Result<Monotonic, String> {
+    let lower = text.to_ascii_lowercase();
+    match lower.strip_prefix("clock_").unwrap_or(&lower) {
+        "mono" | "monotonic" | "1" => Ok(Monotonic),
+        _ => Err("expected `mono`: all times are those of CLOCK_MONOTONIC".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frequency_is_a_number_or_the_maximum() {
-        assert_eq!(frequency("max"), Ok(Frequency::Max));
-        assert_eq!(frequency("99"), Ok(Frequency::Of(99)));
-        for text in ["0", "x", "-1", ""] {
-            assert!(frequency(text).unwrap_err().contains("samples per second"), "{text}");
-        }
-    }
 
     #[test]
     fn level_of_the_compression_is_one_of_zstd() {
         assert_eq!([level("1"), level("22")], [Ok(1), Ok(22)]);
         for text in ["0", "23", "-1", "x", ""] {
             assert!(level(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn clock_is_the_monotonic_one() {
+        for text in ["mono", "monotonic", "CLOCK_MONOTONIC", "1"] {
+            assert!(clock(text).is_ok(), "{text}");
+        }
+        for text in ["raw", "monotonic_raw", "CLOCK_REALTIME", "0", ""] {
+            assert!(clock(text).unwrap_err().contains("CLOCK_MONOTONIC"), "{text}");
         }
     }
 }

@@ -5,19 +5,18 @@ use std::io;
 
 use perf_record::{FIELDS, NAMING};
 use perf_session::ring::{
-    Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
+    Attr, AttrFlags, BranchSampleType, Clock, Event, EventType, SampleType, Software, Target,
 };
 use perf_session::{
-    AttrFallback, CpuEvent, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec,
-    NamedEvent, ObservedTasks, System, cpu_event,
+    AttrFallback, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent,
+    ObservedTasks, System,
 };
 
 use super::Options;
-use super::call_graph::{CALL_STACK, CallGraph};
 use super::off_cpu::{self, OffCpuEvents, Wakeups};
-use super::options::Rate;
 use crate::measure::events::NamedGroup;
 use crate::measure::ring_pages::{PAGE, RingPages};
+use crate::measure::sampling::{CALL_STACK, CallGraph, Rate, default_event, dummy, frequency_limit, sampled};
 
 /// Flags of the event that records side-band records.
 const SIDE_BAND: AttrFlags = NAMING
@@ -31,9 +30,6 @@ const RING_PAGES: usize = 128;
 
 /// Data pages of a ring with all switches: 2 MiB.
 const SWITCH_RING_PAGES: usize = 512;
-
-/// Nanoseconds between two samples of cpu-clock that replaces cycles with a period.
-const CLOCK_PERIOD: u64 = 1_000_000;
 
 /// The events, and notes about differences from the user's options.
 #[derive(Debug)]
@@ -197,12 +193,6 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
     !first.specs().iter().any(|spec| spec.is_cpu_only() || is_each_hit(spec))
 }
 
-/// An event that never fires, for side-band records.
-pub(crate) fn dummy() -> NamedGroup {
-    let event = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
-    EventGroup::from(event).into()
-}
-
 fn has_tracepoint(groups: &[NamedGroup]) -> bool {
     let mut specs = groups.iter().flat_map(|group| group.events.members()).flat_map(NamedEvent::specs);
     specs.any(|spec| spec.attr().kind == EventType::TRACEPOINT)
@@ -248,25 +238,6 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
     }
 }
 
-/// Returns the name of the event that is recorded if the user names none and, if it is not cycles,
-/// the cause.
-pub(crate) fn default_event() -> (&'static str, Option<String>) {
-    // The test is for user space, which every user may record, and so shows whether the machine has
-    // the event.
-    let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
-    let opened = cpu_event(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
-    if opened.as_ref().is_ok_and(CpuEvent::is_cycles) {
-        return ("cycles", None);
-    }
-    // The set reports the event if it cannot be opened either.
-    let errno = opened.ok().and_then(|opened| opened.refused).and_then(|error| error.errno());
-    let cause = match errno {
-        Some(Errno::ENOENT | Errno::EOPNOTSUPP) => "this machine has no hardware PMU".to_owned(),
-        errno => errno.map_or("not available".to_owned(), |errno| format!("{errno:?}")),
-    };
-    ("cpu-clock", Some(cause))
-}
-
 /// Returns the default data pages of a ring: 512 KiB, and more for copies of the stack, so that a
 /// ring has space for 64 samples. At 1000 samples per second it is full after 64 ms. Context
 /// switches have no frequency, so a ring has space for thousands.
@@ -281,13 +252,6 @@ fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usiz
     }
 }
 
-/// Returns the highest frequency that the kernel accepts now. It lowers this limit itself when
-/// samples take too much time.
-pub(crate) fn frequency_limit(system: &System) -> u64 {
-    let limit = system.sysctl("kernel.perf_event_max_sample_rate").ok();
-    limit.and_then(|text| text.parse().ok()).unwrap_or(u64::MAX)
-}
-
 /// Returns the branches to record, with the option that asks for them.
 fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
     match (options.branches.branches(), options.call_graph()) {
@@ -296,21 +260,6 @@ fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
         (Some((option, branches)), Some(CallGraph::BranchStack)) => Some((option, branches | CALL_STACK)),
         (branches, _) => branches,
     }
-}
-
-/// Returns an attr that samples at a rate unless its event has a period itself, with the fields
-/// that all events have in common.
-pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
-    let attr = match rate {
-        _ if attr.sample_period != 0 => attr,
-        Rate::Frequency(frequency) => attr.with_frequency(frequency),
-        Rate::Period(period) => attr.with_period(period),
-    };
-    let mut attr = attr;
-    attr.clockid = common.clockid;
-    attr.sample_regs_user = common.sample_regs_user;
-    attr.sample_stack_user = common.sample_stack_user;
-    attr.with_sample_type(common.sample_type).with_flags(common.flags)
 }
 
 /// Returns the attr without callchains and copies of the stack.
@@ -356,7 +305,7 @@ fn recorded(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::call_graph::call_graph;
+    use crate::measure::sampling::call_graph;
 
     #[test]
     fn rings_have_space_for_many_stacks() {

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::ring::{Attr, Errno, EventType, Software};
+use perf_session::ring::{Attr, Errno, Software};
 use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System,
 };
@@ -128,9 +128,7 @@ fn is_missing(error: &EventSetError) -> bool {
 /// Converts the two clocks from ns to ms, which are easier to read.
 fn in_milliseconds(event: NamedEvent) -> NamedEvent {
     let is_clock = |spec: &EventSpec| {
-        let attr = spec.attr();
-        let clocks = [Software::CPU_CLOCK, Software::TASK_CLOCK];
-        attr.kind == EventType::SOFTWARE && clocks.map(|clock| clock.0).contains(&attr.config)
+        [Software::CPU_CLOCK, Software::TASK_CLOCK].iter().any(|clock| spec.attr().is_software(*clock))
     };
     if !event.specs().iter().all(is_clock) {
         return event;

@@ -9,8 +9,8 @@ use clap::Args;
 use crate::cli::help;
 use crate::measure::events::EventOptions;
 use crate::measure::privilege_levels::LevelOptions;
+use crate::measure::sampling::{CallGraph, Frequency, call_graph, frequency, period};
 use crate::measure::target::TargetOptions;
-use crate::record::{CallGraph, Frequency, call_graph, frequency, period};
 use crate::report::sort::SortKey;
 
 /// Show the functions that run now, and how much of the time each takes

@@ -9,7 +9,7 @@ use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, Eve
 
 use super::Options;
 use crate::measure::events::NamedGroup;
-use crate::record::{CallGraph, Rate, default_event, dummy, frequency_limit, rate, sampled};
+use crate::measure::sampling::{CallGraph, Rate, default_event, dummy, frequency_limit, rate, sampled};
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;

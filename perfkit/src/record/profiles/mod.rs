@@ -17,6 +17,7 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 use perf_decode::LostCounts;
 use perf_record::Recorder;
+use perf_record::synthesize::Missing;
 use perf_session::ring::RecordType;
 
 use super::Options;
@@ -111,38 +112,14 @@ impl Profiles {
         self.hand_over.push(Work::End(Period { start, end, lost: LostCounts::new(lost, skipped) }));
         Ok(())
     }
-
-    /// Returns the numbers for the report.
-    pub(in crate::record) fn written(&self) -> Written {
-        let Outcome { samples, malformed, profiles, .. } = self.outcome;
-        let unwritten = self.outcome.unwritten();
-        Written {
-            samples,
-            unwritten,
-            switches: None,
-            malformed,
-            place: count(profiles, "profile"),
-            cause: Written::FULL,
-        }
-    }
-
-    /// Returns whether the folder and the collector have all profiles.
-    pub(in crate::record) fn is_written(&self) -> bool {
-        self.outcome.is_written()
-    }
-
-    /// Prints the number of profiles that were sent, and what was not written or sent. If
-    /// `is_quiet`, prints only the latter.
-    pub(in crate::record) fn print_outcome(&self, is_quiet: bool) {
-        let skipped = self.all_skipped;
-        if skipped > 0 {
-            note(format_args!("{} dropped, because naming functions took longer", count(skipped, "sample")));
-        }
-        self.outcome.print(is_quiet);
-    }
 }
 
 impl Sink for Profiles {
+    fn begin<'r>(&'r mut self, _recorder: &'r mut Recorder) -> Result<&'r [Missing], Failure> {
+        // The thread began with them.
+        Ok(&[])
+    }
+
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         let is_full = self.hand_over.is_full();
         let (mut words, skipped) = (Vec::new(), &mut self.skipped);
@@ -178,6 +155,31 @@ impl Sink for Profiles {
                 worker.join().map_err(|_| io::Error::other("the thread that makes profiles panicked"))?;
         }
         Ok(())
+    }
+
+    fn written(&self) -> Written {
+        let Outcome { samples, malformed, profiles, .. } = self.outcome;
+        let unwritten = self.outcome.unwritten();
+        Written {
+            samples,
+            unwritten,
+            switches: None,
+            malformed,
+            place: count(profiles, "profile"),
+            cause: Written::FULL,
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        self.outcome.is_written()
+    }
+
+    fn print_outcome(&self, is_quiet: bool) {
+        let skipped = self.all_skipped;
+        if skipped > 0 {
+            note(format_args!("{} dropped, because naming functions took longer", count(skipped, "sample")));
+        }
+        self.outcome.print(is_quiet);
     }
 }
 

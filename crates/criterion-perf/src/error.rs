@@ -16,7 +16,7 @@ pub enum Error {
     /// The event cannot be opened or enabled.
     Open {
         /// The event, the call and the errno.
-        error: EventSetError,
+        error: Box<EventSetError>,
         /// Cause, evidence and remedy; `None` if `error` already has them.
         diagnosis: Option<Box<Diagnosis>>,
     },
@@ -31,7 +31,7 @@ impl Error {
     /// Returns the error with its explanation.
     pub(crate) fn explained(error: EventSetError, system: &System) -> Self {
         let diagnosis = error.explain(system).map(Box::new);
-        Self::Open { error, diagnosis }
+        Self::Open { error: Box::new(error), diagnosis }
     }
 
     /// Returns why the event cannot be opened: cause, evidence and remedy.

@@ -2,8 +2,8 @@
 
 use perf_ring::Event;
 
+use super::opened::{PlanLengths, Unit};
 use super::plan::Plan;
-use super::unit::Unit;
 use super::user_only::user_only;
 use super::{EventSet, EventSetError, EventSetOptions, SpawnMisuse};
 use crate::names::{EventGroup, NamedEvent};
@@ -32,7 +32,7 @@ impl EventSet {
     /// - [`EventSetError::Event`], [`EventSetError::Rings`], [`EventSetError::File`],
     ///   [`EventSetError::Probe`]: it cannot be opened or mapped, as by [`EventSetOptions::open`].
     pub fn add_event(&mut self, event: impl Into<NamedEvent>) -> Result<usize, EventSetError> {
-        if self.opened.options.is_one_event {
+        if self.opened.options().is_one_event {
             return Err(EventSetError::NotOneEvent { events: 2 });
         }
         if self.has_spawned {
@@ -43,40 +43,34 @@ impl EventSet {
             group = user_only(group);
         }
         let options =
-            EventSetOptions { groups: vec![group], probes: Vec::new(), ..self.opened.options.clone() };
-        let mut options = options.list_inherited_probes()?;
-        let mut plan = Plan::new(&options.groups)?;
-        let (index, first, asked) =
-            (self.opened.plan.names.len(), self.opened.plan.groups.len(), self.opened.options.groups.len());
-        plan.groups.iter_mut().for_each(|group| group.first += index);
-        self.opened.plan.names.append(&mut plan.names);
-        self.opened.plan.groups.append(&mut plan.groups);
-        self.opened.options.groups.append(&mut options.groups);
-        let opened = self.open_added(first);
-        if opened.is_err() {
-            self.remove_groups(first);
-            self.opened.plan.names.truncate(index);
-            self.opened.options.groups.truncate(asked);
-        } else {
-            self.opened.options.probes.append(&mut options.probes);
+            EventSetOptions { groups: vec![group], probes: Vec::new(), ..self.opened.options().clone() };
+        let options = options.list_inherited_probes()?;
+        let plan = Plan::new(&options.groups)?;
+        let before = self.opened.plan_events(plan, options.groups);
+        match self.open_added(before.groups) {
+            Ok(()) => self.opened.keep_probes(options.probes),
+            Err(error) => {
+                self.close_added(before);
+                return Err(error);
+            }
         }
-        opened.map(|()| index)
+        Ok(before.names)
     }
 
     fn open_added(&mut self, first: usize) -> Result<(), EventSetError> {
         let units = self.opened.open_added_tasks(first)?;
         self.add_units(units)?;
-        if self.opened.switch.is_on() {
+        if self.switch.is_on() {
             self.opened.control(&|unit| unit.group >= first, Event::enable)?;
         }
         self.refresh()?; // opens what is missing on CPUs, as the others are enabled or not
         self.opened.check_all_opened(&self.hotplug.offline)
     }
 
-    fn remove_groups(&mut self, first: usize) {
-        self.drop_units(|unit| unit.group >= first);
-        self.opened.plan.groups.truncate(first);
-        self.forget_groups(first);
+    fn close_added(&mut self, before: PlanLengths) {
+        self.drop_units(|unit| unit.group >= before.groups);
+        self.forget_groups(before.groups);
+        self.opened.remove_events(before);
     }
 
     /// Opens the events of the set for another thread, also for a set that is enabled and read. A
@@ -94,24 +88,25 @@ impl EventSet {
     /// - [`EventSetError::Event`], [`EventSetError::Rings`]: an event cannot be opened, mapped or
     ///   enabled.
     pub fn add_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
-        if self.opened.options.is_one_event {
+        if self.opened.options().is_one_event {
             return Err(EventSetError::NotOneEvent { events: 1 });
         }
-        if !self.opened.options.target.is_tasks() || self.opened.options.target.is_command() {
+        if !self.opened.options().target.is_tasks() || self.opened.options().target.is_command() {
             return Err(EventSetError::NotTasks);
         }
         if self.threads().contains(&tid) {
             return Ok(());
         }
-        let units = self.opened.open_all_groups(tid)?;
+        let units = self.opened.open_added_thread(tid)?;
         if units.is_empty() {
             return Err(EventSetError::NoTask { id: tid });
         }
-        self.opened.exited.retain(|exited| *exited != tid);
-        let added = self.add_units(units);
+        let first = self.opened.units().len();
+        self.opened.add_thread(tid, units);
+        let added = self.rings.add(&self.opened, first);
         let is_added = |unit: &Unit| unit.scope.thread_id() == Some(tid);
         let started = added.and_then(|()| {
-            let is_on = self.opened.switch.is_on();
+            let is_on = self.switch.is_on();
             self.opened.control(&|unit| is_on && is_added(unit), Event::enable)
         });
         if started.is_err() {
@@ -133,9 +128,9 @@ impl EventSet {
         }
         let is_removed = |unit: &Unit| unit.scope.thread_id() == Some(tid);
         self.opened.control(&is_removed, Event::disable)?;
-        while let Some(index) = self.opened.units.iter().position(is_removed) {
+        while let Some(index) = self.opened.units().iter().position(is_removed) {
             if let Some(unit) = self.opened.close_unit(index)? {
-                self.rings.end(&unit, &self.opened.units);
+                self.rings.end(&unit, self.opened.units());
             }
         }
         Ok(())
@@ -143,13 +138,12 @@ impl EventSet {
 
     /// Drops units and their counts. Events that were redirected stay, disabled, in their ring.
     fn drop_units(&mut self, is_dropped: impl Fn(&Unit) -> bool) {
-        while let Some(index) = self.opened.units.iter().position(&is_dropped) {
-            let unit = self.opened.units.remove(index);
+        while let Some(unit) = self.opened.take_unit(&is_dropped) {
             for event in &unit.events {
                 self.rings.index.remove(event);
                 let _ = event.disable(); // the addition has already failed
             }
-            self.rings.end(&unit, &self.opened.units);
+            self.rings.end(&unit, self.opened.units());
         }
     }
 }

@@ -2,12 +2,37 @@
 
 use std::process::{Child, Command};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use perf_ring::Event;
 
 use super::loss::LossLedger;
-use super::unit::Unit;
+use super::opened::Unit;
 use super::{EventSet, EventSetError, SpawnMisuse};
+
+/// The last call of `EventSet::enable` or `EventSet::disable`.
+#[derive(Debug, Default)]
+pub(super) struct Switch {
+    is_on: AtomicBool,
+    turns: AtomicU32,
+}
+
+impl Switch {
+    fn turn(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of calls. An observation before the last one does not show whether events
+    /// count now.
+    pub(super) fn turns(&self) -> u32 {
+        self.turns.load(Ordering::Relaxed)
+    }
+}
 
 /// # Control
 impl EventSet {
@@ -22,7 +47,7 @@ impl EventSet {
     /// The first error. The other events are started all the same.
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<(), EventSetError> {
-        self.opened.switch.turn(true);
+        self.switch.turn(true);
         self.opened.control(&|_| true, Event::enable)
     }
 
@@ -34,7 +59,7 @@ impl EventSet {
     /// The first error. The other events are stopped all the same.
     #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
     pub fn disable(&self) -> Result<(), EventSetError> {
-        self.opened.switch.turn(false);
+        self.switch.turn(false);
         self.opened.control(&|_| true, Event::disable)
     }
 
@@ -53,7 +78,7 @@ impl EventSet {
     ///
     /// The first error. The other events are started all the same.
     pub fn enable_events(&self, is_chosen: impl Fn(usize) -> bool) -> Result<(), EventSetError> {
-        self.opened.switch.turn(true);
+        self.switch.turn(true);
         self.opened.control_events(&is_chosen, Event::enable)
     }
 
@@ -63,7 +88,7 @@ impl EventSet {
     ///
     /// The first error. The other events are stopped all the same.
     pub fn disable_events(&self, is_chosen: impl Fn(usize) -> bool) -> Result<(), EventSetError> {
-        self.opened.switch.turn(false);
+        self.switch.turn(false);
         self.opened.control_events(&is_chosen, Event::disable)
     }
 
@@ -81,7 +106,7 @@ impl EventSet {
     /// - [`EventSetError::Event`]: an event of a CPU cannot be enabled.
     /// - [`EventSetError::Command`]: the program cannot be started.
     pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
-        if !self.opened.options.target.is_command() {
+        if !self.opened.options().target.is_command() {
             return Err(EventSetError::Spawn(SpawnMisuse::Target));
         }
         if self.has_spawned {
@@ -91,8 +116,8 @@ impl EventSet {
             return Err(EventSetError::Spawn(SpawnMisuse::Thread));
         }
         self.has_spawned = true;
-        self.opened.switch.turn(true);
-        let (plan, options) = (&self.opened.plan, &self.opened.options);
+        self.switch.turn(true);
+        let (plan, options) = (self.opened.plan(), self.opened.options());
         let is_deferred =
             |unit: &Unit| plan.groups.get(unit.group).is_some_and(|group| options.is_deferred(group.first));
         self.opened.control(&|unit| unit.scope.thread_id().is_none() && !is_deferred(unit), Event::enable)?;

@@ -32,6 +32,8 @@ pub struct EventError {
     /// The data pages of the ring that was not mapped, 0 if another call failed.
     pub data_pages: usize,
     pub(super) cgroup: Option<Arc<OwnedFd>>,
+    /// Index of the group of the plan that could not be opened; `None` for another call.
+    pub(super) group: Option<usize>,
 }
 
 /// Returns the name of the event, as [`catalog::name_of`] does if none was set.
@@ -56,6 +58,7 @@ impl EventError {
             error: error.into(),
             data_pages: 0,
             cgroup: None,
+            group: None,
         }
     }
 

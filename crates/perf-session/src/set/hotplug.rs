@@ -4,10 +4,10 @@ use std::iter;
 
 use perf_ring::{Attr, AttrFlags, Clock, Event};
 
+use super::control::Switch;
 use super::loss::monotonic;
-use super::opened::Opened;
-use super::packages::Packages;
-use super::unit::Unit;
+use super::opened::{Opened, Unit};
+use super::running::Look;
 use super::watch::Watch;
 use super::{EventError, EventSet, EventSetError, Scope};
 use crate::system::CpuList;
@@ -62,14 +62,14 @@ impl Hotplug {
         let wanted = opened.wanted_cpus()?;
         loop {
             self.last_look = monotonic();
-            let online = wanted.intersection(&CpuList::online(&opened.options.system)?);
+            let online = wanted.intersection(&CpuList::online(&opened.options().system)?);
             let mut is_complete = true;
             for cpu in &online {
                 let missing = opened.missing_groups(cpu);
                 if !missing.is_empty() {
                     is_complete = false;
                     let units = self.open_cpu(opened, cpu, &missing)?;
-                    opened.units.extend(units.into_iter().flatten());
+                    opened.add_units(units.unwrap_or_default());
                 }
             }
             // A pass that opened something takes time, in which a CPU may come or go: only a pass
@@ -90,7 +90,7 @@ impl Hotplug {
     fn drop_dead(&mut self, opened: &mut Opened, online: &CpuList) -> Result<bool, EventSetError> {
         self.look(online)?;
         let mut was_online = false;
-        opened.units.retain(|unit| {
+        opened.retain_units(|unit| {
             let watch = unit.only_cpu().and_then(|cpu| self.watch_of(cpu));
             let is_dead = watch.is_some_and(|watch| watch.is_dead);
             was_online |= is_dead && unit.only_cpu().is_some_and(|cpu| online.contains(cpu));
@@ -117,7 +117,7 @@ impl Hotplug {
             if !error.is_of_offline_cpu() || attempt == ATTEMPTS {
                 return Err(error.into());
             }
-            if !CpuList::online(&opened.options.system)?.contains(cpu) {
+            if !CpuList::online(&opened.options().system)?.contains(cpu) {
                 break;
             }
         }
@@ -147,15 +147,20 @@ impl Hotplug {
 
     /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there
     /// before, and not if it is disabled on all other CPUs.
-    fn is_wanted(&self, opened: &Opened, group: usize, scope: Scope) -> Result<bool, EventError> {
+    fn is_wanted(
+        &self,
+        opened: &Opened,
+        switch: &Switch,
+        group: usize,
+        scope: Scope,
+    ) -> Result<bool, EventError> {
         // Observations before the last call of `enable` or `disable` do not apply now.
         let before = self.before.iter().rfind(|before| (before.group, before.scope) == (group, scope));
-        let was_on =
-            before.filter(|before| before.turns == opened.switch.turns()).map(|before| before.was_on);
-        Ok(match (was_on, opened.is_running(group)?) {
+        let was_on = before.filter(|before| before.turns == switch.turns()).map(|before| before.was_on);
+        Ok(match (was_on, is_running(opened, group)?) {
             (Some(false), _) | (_, Some(false)) => false,
             (Some(true), _) | (_, Some(true)) => true,
-            (None, None) => opened.switch.is_on(),
+            (None, None) => switch.is_on(),
         })
     }
 }
@@ -206,7 +211,7 @@ impl EventSet {
             return Ok(refreshed);
         }
         let wanted = self.opened.wanted_cpus()?;
-        let online = CpuList::online(&self.opened.options.system).map_err(EventSetError::from)?;
+        let online = CpuList::online(&self.opened.options().system).map_err(EventSetError::from)?;
         let online = wanted.intersection(&online);
         refreshed.closed = self.close_dead(&online)?;
         let last_look = self.hotplug.last_look;
@@ -230,16 +235,16 @@ impl EventSet {
         }
         self.hotplug.offline = offline;
         if !refreshed.opened.is_empty() {
-            self.opened.packages = Packages::read(&self.opened).map_err(EventSetError::from)?;
+            self.opened.read_packages().map_err(EventSetError::from)?;
         }
         Ok(refreshed)
     }
 
     /// Opens the missing events on an online CPU, disabled.
     fn reopen(&mut self, cpu: u32, last_look: u64) -> Result<Reopened, EventSetError> {
-        let Self { opened, hotplug, rings, .. } = self;
+        let Self { opened, switch, hotplug, rings, .. } = self;
         let missing = opened.missing_groups(cpu);
-        let has_events = opened.units.iter().any(|unit| unit.only_cpu() == Some(cpu));
+        let has_events = opened.units().iter().any(|unit| unit.only_cpu() == Some(cpu));
         if missing.is_empty() {
             // Its events survived that it was offline, but its watch did not.
             let watched = if has_events { hotplug.watch(cpu) } else { Ok(()) };
@@ -250,7 +255,7 @@ impl EventSet {
         }
         let mut enabled = Vec::new();
         for &group in &missing {
-            if hotplug.is_wanted(opened, group, opened.cpu_scope(group, cpu))? {
+            if hotplug.is_wanted(opened, switch, group, opened.cpu_scope(group, cpu))? {
                 enabled.push(group);
             }
         }
@@ -266,11 +271,11 @@ impl EventSet {
     /// Closes the events that no longer count because their CPU is or was offline, and keeps their
     /// counts. Returns the CPUs.
     fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, EventSetError> {
-        let Self { opened, hotplug, rings, .. } = self;
+        let Self { opened, switch, hotplug, rings, .. } = self;
         hotplug.look(online)?;
         let mut closed = Vec::new();
         let mut index = 0;
-        while let Some(unit) = opened.units.get(index) {
+        while let Some(unit) = opened.units().get(index) {
             let Some(cpu) = unit.only_cpu() else {
                 index += 1;
                 continue;
@@ -281,15 +286,15 @@ impl EventSet {
             let last_record = rings.ledger.last_time(unit.scope.of_ring()).filter(|_| has_time).unwrap_or(0);
             let is_alive = watch.is_some_and(|watch| !watch.is_dead);
             // The kernel moves the events of an uncore PMU to another CPU, or they die too.
-            let moves = opened.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
+            let moves = opened.plan().groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
             if !is_alive && moves && unit.is_on()? != Some(false) {
                 index += 1;
                 continue;
             }
             // Before it is closed: the last look shows whether it was enabled until its CPU went
             // offline.
-            if let Some(watch) = watch {
-                opened.look_at(index, watch)?;
+            if let Some(look) = watch.map(|watch| look(opened, unit, watch, switch)).transpose()?.flatten() {
+                opened.note_look(index, look);
             }
             if is_alive {
                 index += 1;
@@ -299,16 +304,16 @@ impl EventSet {
             let since = since.max(last_record);
             if let Some(unit) = opened.close_unit(index)? {
                 if let Some(was_on) = unit.running.was_on {
-                    let (group, scope, turns) = (unit.group, unit.scope, opened.switch.turns());
+                    let (group, scope, turns) = (unit.group, unit.scope, switch.turns());
                     hotplug.before.push(Before { group, scope, turns, was_on });
                 }
-                rings.end(&unit, &opened.units);
+                rings.end(&unit, opened.units());
                 closed.push((unit.group, unit.scope, cpu, since));
             }
         }
         // Only now, because events of other dead CPUs looked disabled.
         for &(group, scope, cpu, since) in &closed {
-            if hotplug.is_wanted(opened, group, scope)? {
+            if hotplug.is_wanted(opened, switch, group, scope)? {
                 rings.ledger.open_gap(Scope::cpu(cpu), since);
             }
         }
@@ -319,8 +324,8 @@ impl EventSet {
 
     /// Adds opened events to the set, and maps their rings.
     pub(super) fn add_units(&mut self, units: Vec<Unit>) -> Result<(), EventSetError> {
-        let first = self.opened.units.len();
-        self.opened.units.extend(units);
+        let first = self.opened.units().len();
+        self.opened.add_units(units);
         self.rings.add(&self.opened, first)
     }
 
@@ -328,6 +333,40 @@ impl EventSet {
     pub(super) fn forget_groups(&mut self, first: usize) {
         self.hotplug.before.retain(|before| before.group < first);
     }
+}
+
+/// Looks at the times of a unit and of the watch of its CPU. Returns `None` if they do not show
+/// whether the unit was enabled.
+fn look(opened: &Opened, unit: &Unit, watch: &Watch, switch: &Switch) -> Result<Option<Look>, EventError> {
+    let turns = switch.turns();
+    // The time of a cgroup stops between its tasks.
+    if is_of_cgroup(opened, unit.group) {
+        return Ok(None);
+    }
+    let Some(time) = unit.time_enabled()? else { return Ok(None) };
+    let slack = if watch.is_dead { 0 } else { monotonic().saturating_sub(watch.at_ns) };
+    Ok(Some(Look { turns, time, watch: watch.time, slack }))
+}
+
+fn is_of_cgroup(opened: &Opened, group: usize) -> bool {
+    opened.plan().groups.get(group).is_some_and(|group| opened.cgroup(group).is_some())
+}
+
+/// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if that
+/// differs or is not known.
+fn is_running(opened: &Opened, group: usize) -> Result<Option<bool>, EventError> {
+    if is_of_cgroup(opened, group) {
+        return Ok(None);
+    }
+    let mut all = None;
+    for unit in opened.units().iter().filter(|unit| unit.group == group && unit.only_cpu().is_some()) {
+        let one = unit.is_on()?;
+        if one.is_none() || all.is_some_and(|all| Some(all) != one) {
+            return Ok(None);
+        }
+        all = one;
+    }
+    Ok(all)
 }
 
 /// Returns whether the times of an event's records are of the clock of gaps.

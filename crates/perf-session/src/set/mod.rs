@@ -31,7 +31,6 @@ mod sample_repair;
 mod scope;
 mod sized_rings;
 mod target;
-mod unit;
 mod user_only;
 mod watch;
 
@@ -49,9 +48,9 @@ pub use scope::{RingKey, Scope};
 pub use sized_rings::{MappedRings, RingSize, SizedRingsError, map_largest, map_largest_ring};
 pub use target::{EventSetTarget, Inherit};
 
+use control::Switch;
 use hotplug::Hotplug;
 use opened::Opened;
-use packages::Packages;
 use plan::Plan;
 use rings::Rings;
 
@@ -115,6 +114,7 @@ use rings::Rings;
 pub struct EventSet {
     rings: Rings,
     hotplug: Hotplug,
+    switch: Switch,
     /// The thread that opened the events, which alone can start the command.
     opener: rustix::thread::Pid,
     has_spawned: bool,
@@ -155,16 +155,13 @@ impl EventSet {
     fn open(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
         let set = options.ring_pages.is_some().then(RingSet::new).transpose()?;
         let (mut opened, mut hotplug) = (Opened::new(options, plan), Hotplug::new());
-        while let Err(error) = opened.open_tasks_and_cpus(&mut hotplug) {
-            if !opened.split_weak(&error) {
-                return Err(error);
-            }
-        }
+        opened.open_all(&mut hotplug)?;
         opened.check_all_opened(&hotplug.offline)?;
         let mut rings = Rings::new(set);
         rings.add(&opened, 0)?;
-        opened.packages = Packages::read(&opened)?;
-        Ok(Self { rings, hotplug, opened, opener: rustix::thread::gettid(), has_spawned: false })
+        opened.read_packages()?;
+        let (switch, opener) = (Switch::default(), rustix::thread::gettid());
+        Ok(Self { rings, hotplug, switch, opened, opener, has_spawned: false })
     }
 
     /// Iterates over the open events: for each group on each CPU or thread the leader, then its
@@ -175,12 +172,12 @@ impl EventSet {
 
     /// Returns the names of the logical events, in the order of the options.
     pub fn names(&self) -> &[Arc<str>] {
-        &self.opened.plan.names
+        &self.opened.plan().names
     }
 
     /// Returns the CPUs of events that observe CPUs, or tasks on one CPU.
     pub fn cpus(&self) -> CpuList {
-        self.opened.units.iter().filter_map(|unit| unit.scope.cpu_id()).collect()
+        self.opened.units().iter().filter_map(|unit| unit.scope.cpu_id()).collect()
     }
 
     /// Returns the threads for which events were opened, ascending. Later threads, which have
@@ -197,14 +194,14 @@ impl EventSet {
 
     /// Returns the threads that exited before their events were open.
     pub fn exited(&self) -> &[u32] {
-        &self.opened.exited
+        self.opened.exited()
     }
 
     /// Returns the threads that may or may not have inherited the events: the process started
     /// threads so fast that in each of several attempts one started while events were opened. They
     /// were not opened separately, so that nothing is counted twice.
     pub fn unsettled(&self) -> &[u32] {
-        &self.opened.unsettled
+        self.opened.unsettled()
     }
 
     /// Returns whether the kernel counts the lost samples of each event. Since Linux 6.0.

@@ -198,11 +198,11 @@ impl EventSet {
     /// Returns the tasks for which the set is open: for a command none before
     /// [`ObservedTasks::add`], and none for CPUs.
     pub fn observed_tasks(&self, system: &System) -> ObservedTasks {
-        let target = &self.opened.options.target;
+        let target = &self.opened.options().target;
         let mut tasks = ObservedTasks {
             processes: HashMap::new(),
             exited: HashSet::new(),
-            inherit: self.opened.options.inherits(),
+            inherit: self.opened.options().inherits(),
         };
         if target.is_command() {
             return tasks;

@@ -1,41 +1,124 @@
-//! The events of a set: the plan, the open events, and the counts of closed ones.
+//! The events of a set: the plan, the open events, and the counts of closed ones. All of them change
+//! in this file only.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use perf_ring::decode::ReadValues;
 use perf_ring::sys::Result as SysResult;
-use perf_ring::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, SampleType, Target};
+use perf_ring::{
+    AttrFlags, Count, Errno, Error, Event, OpenOptions, ReadFormat, SampleType, Target, read_values,
+};
 
 use super::counts::merge;
 use super::hotplug::Hotplug;
+use super::open_tasks::OpenedTasks;
 use super::packages::Packages;
 use super::plan::{Plan, PlannedGroup};
-use super::running::Switch;
-use super::unit::Unit;
+use super::running::{Look, Running};
 use super::{EventError, EventLost, EventSetError, EventSetEvent, EventSetOptions, Scope, ScopeCount};
-use crate::system::CpuList;
-use crate::why::{AttrFallback, FallbackError};
+use crate::names::{EventGroup, ProbeEvent};
+use crate::system::{CpuList, FileError};
+use crate::why::{AttrFallback, DroppedFeature, FallbackError};
 
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) plan: Plan,
+    plan: Plan,
     /// The groups of the plan that are open, each on a CPU or for a thread.
-    pub(super) units: Vec<Unit>,
-    pub(super) switch: Switch,
+    units: Vec<Unit>,
     /// Counts of units that were closed, by the index of the logical event.
     closed: Vec<(usize, ScopeCount)>,
     /// Lost records of units that were closed.
     closed_lost: Vec<EventLost>,
-    pub(super) packages: Packages,
-    pub(super) exited: Vec<u32>,
-    pub(super) unsettled: Vec<u32>,
+    packages: Packages,
+    /// Threads that exited before their events were open.
+    exited: Vec<u32>,
+    /// Threads that may or may not have inherited the events.
+    unsettled: Vec<u32>,
     /// Whether events are opened with `PERF_FORMAT_LOST`: until a kernel before 6.0 refuses it.
     reads_lost: bool,
-    /// The group of the plan that failed to open last. A weak one is split.
-    failed_group: usize,
     /// Dropped after the events, because the kernel removes the tracepoint of a probe only when
     /// none of its events is open.
-    pub(super) options: EventSetOptions,
+    options: EventSetOptions,
+}
+
+/// The numbers of logical events, of groups of the plan and of groups of the options: a state of the
+/// plan to which [`Opened::remove_events`] returns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlanLengths {
+    pub(super) names: usize,
+    pub(super) groups: usize,
+    asked: usize,
+}
+
+/// A group of the plan, opened on one CPU or for one thread.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// Index of the group in the plan.
+    pub(super) group: usize,
+    pub(super) scope: Scope,
+    /// The events, group leader first.
+    pub(super) events: Vec<Arc<Event>>,
+    /// The features of the attr of each event that were dropped.
+    pub(super) dropped: Vec<Vec<DroppedFeature>>,
+    pub(super) running: Running,
+}
+
+impl Unit {
+    /// Returns a unit without events.
+    pub(super) fn new(group: usize, scope: Scope) -> Self {
+        let (events, dropped) = (Vec::new(), Vec::new());
+        Self { group, scope, events, dropped, running: Running::default() }
+    }
+
+    /// Returns the CPU of a unit that observes all tasks of a CPU.
+    pub(super) fn only_cpu(&self) -> Option<u32> {
+        self.scope.cpu_id().filter(|_| self.scope.thread_id().is_none())
+    }
+
+    pub(super) fn leader(&self) -> Option<&Arc<Event>> {
+        self.events.first()
+    }
+
+    /// Reads the counts of the events, in their order; `None` for a pinned event that could not be
+    /// scheduled. A group that is read as a whole is read in one system call.
+    pub(super) fn read(&self) -> Result<Vec<Option<Count>>, EventError> {
+        let Some(leader) = self.leader() else { return Ok(Vec::new()) };
+        if leader.attr().read_format.contains(ReadFormat::GROUP) {
+            return self.read_group(leader);
+        }
+        let read = |(index, event): (usize, &Arc<Event>)| match Count::read(event) {
+            Ok(count) => Ok(Some(count)),
+            Err(Error::PinnedFailed) => Ok(None),
+            Err(error) => Err(EventError::of(event, self.scope, index != 0, error)),
+        };
+        self.events.iter().enumerate().map(read).collect()
+    }
+
+    fn read_group(&self, leader: &Event) -> Result<Vec<Option<Count>>, EventError> {
+        let format = leader.attr().read_format;
+        let mut words = vec![0; ReadValues::words(format, self.events.len() as u64) as usize];
+        let values = match read_values(leader, &mut words) {
+            Ok(values) => values,
+            Err(Error::PinnedFailed) => return Ok(vec![None; self.events.len()]),
+            Err(error) => return Err(EventError::of(leader, self.scope, false, error)),
+        };
+        let counts = values.iter().map(|entry| Count::from_entry(&values, entry));
+        Ok(counts.map(Some).collect())
+    }
+
+    /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned
+    /// one.
+    pub(super) fn is_on(&self) -> Result<Option<bool>, EventError> {
+        // The kernel brings the time of an enabled event up to date at each read.
+        let times = (self.time_enabled()?, self.time_enabled()?);
+        Ok(times.0.zip(times.1).map(|(one, other)| one != other))
+    }
+
+    /// Reads the time enabled of the leader, in ns.
+    pub(super) fn time_enabled(&self) -> Result<Option<u64>, EventError> {
+        Ok(self.read()?.first().and_then(|count| count.as_ref()?.time_enabled))
+    }
 }
 
 impl Opened {
@@ -43,23 +126,118 @@ impl Opened {
         Self {
             plan,
             units: Vec::new(),
-            switch: Switch::default(),
             closed: Vec::new(),
             closed_lost: Vec::new(),
             packages: Packages::default(),
             exited: Vec::new(),
             unsettled: Vec::new(),
             reads_lost: true,
-            failed_group: 0,
             options,
         }
     }
 
-    /// Opens all groups of the plan for the tasks and on the CPUs of the target.
-    pub(super) fn open_tasks_and_cpus(&mut self, hotplug: &mut Hotplug) -> Result<(), EventSetError> {
-        let units = self.open_target_tasks()?;
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) const fn options(&self) -> &EventSetOptions {
+        &self.options
+    }
+
+    pub(super) fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    pub(super) fn packages(&self) -> &Packages {
+        &self.packages
+    }
+
+    pub(super) fn exited(&self) -> &[u32] {
+        &self.exited
+    }
+
+    pub(super) fn unsettled(&self) -> &[u32] {
+        &self.unsettled
+    }
+
+    /// Opens all groups of the plan for the tasks and on the CPUs of the target. A weak group that
+    /// cannot be opened is split into its events.
+    pub(super) fn open_all(&mut self, hotplug: &mut Hotplug) -> Result<(), EventSetError> {
+        loop {
+            let opened = self.open_target_tasks().and_then(|tasks| {
+                self.add_tasks(tasks);
+                hotplug.open_cpus(self)
+            });
+            match opened {
+                Err(error) if self.split_weak(&error) => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Adds units that were opened.
+    pub(super) fn add_units(&mut self, units: Vec<Unit>) {
         self.units.extend(units);
-        hotplug.open_cpus(self)
+    }
+
+    /// Adds the units of tasks, and notes the threads without.
+    pub(super) fn add_tasks(&mut self, tasks: OpenedTasks) {
+        self.units.extend(tasks.units);
+        self.exited.extend(tasks.exited);
+        self.unsettled = tasks.unsettled;
+    }
+
+    /// Adds the units of a thread that was added. Another thread had the id if it has exited before.
+    pub(super) fn add_thread(&mut self, tid: u32, units: Vec<Unit>) {
+        self.exited.retain(|exited| *exited != tid);
+        self.units.extend(units);
+    }
+
+    /// Drops the units that are not kept, and their counts.
+    pub(super) fn retain_units(&mut self, is_kept: impl FnMut(&Unit) -> bool) {
+        self.units.retain(is_kept);
+    }
+
+    /// Removes a unit without its counts.
+    pub(super) fn take_unit(&mut self, is_taken: impl Fn(&Unit) -> bool) -> Option<Unit> {
+        let index = self.units.iter().position(is_taken)?;
+        Some(self.units.remove(index))
+    }
+
+    /// Notes the last look at a unit.
+    pub(super) fn note_look(&mut self, index: usize, look: Look) {
+        if let Some(unit) = self.units.get_mut(index) {
+            unit.running.look(look);
+        }
+    }
+
+    /// Reads the packages of the CPUs, after events of CPUs were opened.
+    pub(super) fn read_packages(&mut self) -> Result<(), FileError> {
+        self.packages = Packages::read(self)?;
+        Ok(())
+    }
+
+    /// Adds events to the plan. Returns its lengths before.
+    pub(super) fn plan_events(&mut self, mut plan: Plan, groups: Vec<EventGroup>) -> PlanLengths {
+        let (names, asked) = (self.plan.names.len(), self.options.groups.len());
+        let before = PlanLengths { names, groups: self.plan.groups.len(), asked };
+        plan.groups.iter_mut().for_each(|group| group.first += names);
+        self.plan.names.append(&mut plan.names);
+        self.plan.groups.append(&mut plan.groups);
+        self.options.groups.extend(groups);
+        before
+    }
+
+    /// Removes the events that were added to the plan since. They are not open.
+    pub(super) fn remove_events(&mut self, before: PlanLengths) {
+        self.plan.names.truncate(before.names);
+        self.plan.groups.truncate(before.groups);
+        self.options.groups.truncate(before.asked);
+    }
+
+    /// Keeps probes until the set is dropped.
+    pub(super) fn keep_probes(&mut self, probes: Vec<Arc<ProbeEvent>>) {
+        self.options.probes.extend(probes);
     }
 
     /// Iterates over the open events: for each unit the leader, then its members.
@@ -165,10 +343,7 @@ impl Opened {
             }
             opened => opened,
         };
-        if opened.is_err() {
-            self.failed_group = group;
-        }
-        opened
+        opened.map_err(|error| EventError { group: Some(group), ..error })
     }
 
     fn open_group(&self, group: usize, scope: Scope, reads_lost: bool) -> Result<Unit, EventError> {
@@ -201,10 +376,11 @@ impl Opened {
 
     /// After an error: plans the members of a weak group separately, and closes everything, because
     /// the groups then have other indexes. Returns `false` if the error has another reason.
-    pub(super) fn split_weak(&mut self, error: &EventSetError) -> bool {
+    fn split_weak(&mut self, error: &EventSetError) -> bool {
         // The kernel returns EINVAL for more events than the PMU has counters.
-        let may_be_too_large = error.event().is_some_and(|event| event.error.errno() == Some(Errno::EINVAL));
-        let is_split = may_be_too_large && self.plan.split(self.failed_group);
+        let too_large = error.event().filter(|event| event.error.errno() == Some(Errno::EINVAL));
+        let group = too_large.and_then(|event| event.group);
+        let is_split = group.is_some_and(|group| self.plan.split(group));
         if is_split {
             self.units.clear();
             self.exited.clear();

@@ -15,7 +15,7 @@ impl Packages {
         let mut cpus: Vec<u32> = per_package.filter_map(|event| event.scope.cpu_id()).collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let system = &opened.options.system;
+        let system = &opened.options().system;
         cpus.into_iter().map(|cpu| Ok((cpu, package(system, cpu)?))).collect::<Result<_, _>>().map(Self)
     }
 

@@ -45,7 +45,7 @@ impl EventSet {
     /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait`],
     /// as [`EventSetError::Rings`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, EventSetError> {
-        if self.opened.options.is_overwritten {
+        if self.opened.options().is_overwritten {
             return Ok(self.wait_for_end(timeout, None));
         }
         self.wait_by(timeout, RingSet::wait)
@@ -62,7 +62,7 @@ impl EventSet {
         timeout: Option<Duration>,
         cancel: &Waker,
     ) -> Result<WaitResult, EventSetError> {
-        if self.opened.options.is_overwritten {
+        if self.opened.options().is_overwritten {
             return Ok(self.wait_for_end(timeout, Some(cancel)));
         }
         self.wait_by(timeout, |rings, timeout| rings.wait_or_woken(timeout, cancel))
@@ -72,7 +72,7 @@ impl EventSet {
     /// cause no wakeups.
     fn wait_for_end(&self, timeout: Option<Duration>, cancel: Option<&Waker>) -> WaitResult {
         // The rings of system-wide events do not end with the tasks.
-        let has_target = self.opened.options.target.is_tasks();
+        let has_target = self.opened.options().target.is_tasks();
         let rings =
             self.rings.snapshots.iter().filter(|(key, _)| !(has_target && key.scope().is_system_wide()));
         let mut ends: Vec<_> = rings.map(|(_, ring)| Polled::for_end(&**ring.event())).collect();
@@ -95,8 +95,8 @@ impl EventSet {
         timeout: Option<Duration>,
         mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_ring::Result<WaitResult>,
     ) -> Result<WaitResult, EventSetError> {
-        let interval = self.opened.options.flush_interval;
-        let has_target = self.opened.options.target.is_tasks();
+        let interval = self.opened.options().flush_interval;
+        let has_target = self.opened.options().target.is_tasks();
         let rings = self.rings_mut()?;
         let start = Instant::now();
         loop {

@@ -7,9 +7,9 @@ use perf_ring::{Event, RingSet, SnapshotRing};
 
 use super::loss::LossLedger;
 use super::opened::Opened;
+use super::opened::Unit;
 use super::sample_repair::SharedSamples;
 use super::sized_rings::{RingSize, map_largest, map_largest_snapshots};
-use super::unit::Unit;
 use super::{EventError, EventSetError, EventSetEvent, RingKey};
 
 #[derive(Debug)]
@@ -43,11 +43,11 @@ impl Rings {
     /// Maps a ring for each scope without one, for the units from index `first` on, and redirects
     /// the other events into the ring of their scope.
     pub(super) fn add(&mut self, opened: &Opened, first: usize) -> Result<(), EventSetError> {
-        let units = opened.units.get(first..).unwrap_or_default();
+        let units = opened.units().get(first..).unwrap_or_default();
         let events = || units.iter().flat_map(|unit| opened.events_of(unit));
         events().for_each(|open| self.index.add(open.event, open.index));
         self.shared = SharedSamples::new(opened);
-        let Some(asked) = opened.options.ring_pages.clone().filter(|_| self.set.is_some()) else {
+        let Some(asked) = opened.options().ring_pages.clone().filter(|_| self.set.is_some()) else {
             return Ok(());
         };
         let keys = self.current_keys();
@@ -64,7 +64,7 @@ impl Rings {
         }
         let is_system_wide = |owner: &EventSetEvent<'_>| owner.scope.is_system_wide();
         let (system_wide, of_target): (Vec<_>, Vec<_>) = owners.into_iter().partition(is_system_wide);
-        let is_overwritten = opened.options.is_overwritten;
+        let is_overwritten = opened.options().is_overwritten;
         // Later rings have the size of the first ones.
         let pages = self.size.map_or(asked, |size| size.data_pages..=size.data_pages);
         let size = self.map(&of_target, pages.clone(), is_overwritten)?;

@@ -1,36 +1,4 @@
-//! Whether events count now.
-
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-use super::EventError;
-use super::loss::monotonic;
-use super::opened::Opened;
-use super::unit::Unit;
-use super::watch::Watch;
-
-/// The last call of `EventSet::enable` or `EventSet::disable`.
-#[derive(Debug, Default)]
-pub(super) struct Switch {
-    is_on: AtomicBool,
-    turns: AtomicU32,
-}
-
-impl Switch {
-    pub(super) fn turn(&self, is_on: bool) {
-        self.is_on.store(is_on, Ordering::Relaxed);
-        self.turns.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of calls. An observation before the last one does not show whether events
-    /// count now.
-    pub(super) fn turns(&self) -> u32 {
-        self.turns.load(Ordering::Relaxed)
-    }
-}
+//! Whether events count, by their times and the clock of their CPU.
 
 /// The most ns between the ends of two events that stop when their CPU goes offline, and a tick of
 /// the slowest clock that perf uses.
@@ -38,15 +6,15 @@ const TOLERANCE: u64 = 11_000_000;
 
 /// The times of a unit and of the watch of its CPU, read one after the other.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+pub(super) struct Look {
     /// Number of calls of `EventSet::enable` and `EventSet::disable` before.
-    turns: u32,
+    pub(super) turns: u32,
     /// Time enabled of the leader, in ns.
-    time: u64,
+    pub(super) time: u64,
     /// Time of the watch, in ns.
-    watch: u64,
+    pub(super) watch: u64,
     /// The most ns between the two reads.
-    slack: u64,
+    pub(super) slack: u64,
 }
 
 /// Whether a unit is enabled, which the kernel does not report: it is disabled if the clock of its
@@ -59,7 +27,8 @@ pub(super) struct Running {
 }
 
 impl Running {
-    fn look(&mut self, now: Look) {
+    /// Compares the times with the last ones.
+    pub(super) fn look(&mut self, now: Look) {
         // The interval has a call of `enable` or `disable` in it: start a new one.
         let Some(last) = self.last.filter(|last| last.turns == now.turns) else {
             *self = Self { last: Some(now), was_on: None };
@@ -74,59 +43,6 @@ impl Running {
             return; // too short an interval: the next look extends it
         }
         *self = Self { last: Some(now), was_on: Some(!was_off) };
-    }
-}
-
-impl Opened {
-    /// Notes whether a unit was enabled since the last look.
-    pub(super) fn look_at(&mut self, index: usize, watch: &Watch) -> Result<(), EventError> {
-        let turns = self.switch.turns();
-        let Some(unit) = self.units.get(index) else { return Ok(()) };
-        // The time of a cgroup stops between its tasks.
-        if self.is_of_cgroup(unit.group) {
-            return Ok(());
-        }
-        let Some(unit) = self.units.get_mut(index) else { return Ok(()) };
-        let Some(time) = unit.time_enabled()? else { return Ok(()) };
-        let slack = if watch.is_dead { 0 } else { monotonic().saturating_sub(watch.at_ns) };
-        unit.running.look(Look { turns, time, watch: watch.time, slack });
-        Ok(())
-    }
-
-    fn is_of_cgroup(&self, group: usize) -> bool {
-        self.plan.groups.get(group).is_some_and(|group| self.cgroup(group).is_some())
-    }
-
-    /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if
-    /// that differs or is not known.
-    pub(super) fn is_running(&self, group: usize) -> Result<Option<bool>, EventError> {
-        if self.is_of_cgroup(group) {
-            return Ok(None);
-        }
-        let mut all = None;
-        for unit in self.units.iter().filter(|unit| unit.group == group && unit.only_cpu().is_some()) {
-            let one = unit.is_on()?;
-            if one.is_none() || all.is_some_and(|all| Some(all) != one) {
-                return Ok(None);
-            }
-            all = one;
-        }
-        Ok(all)
-    }
-}
-
-impl Unit {
-    /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned
-    /// one.
-    pub(super) fn is_on(&self) -> Result<Option<bool>, EventError> {
-        // The kernel brings the time of an enabled event up to date at each read.
-        let times = (self.time_enabled()?, self.time_enabled()?);
-        Ok(times.0.zip(times.1).map(|(one, other)| one != other))
-    }
-
-    /// Reads the time enabled of the leader, in ns.
-    fn time_enabled(&self) -> Result<Option<u64>, EventError> {
-        Ok(self.read()?.first().and_then(|count| count.as_ref()?.time_enabled))
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) struct SharedSamples(HashMap<Scope, Sharing>);
 impl SharedSamples {
     pub(super) fn new(opened: &Opened) -> Self {
         let mut shared = Self::default();
-        let tracepoints_share = tracepoints_share(&opened.options.system);
+        let tracepoints_share = tracepoints_share(&opened.options().system);
         for open in opened.events().filter(|open| shares_samples(open.event.attr(), tracepoints_share)) {
             shared.add(open.scope.of_ring(), Owner::new(&open));
         }
@@ -182,7 +182,7 @@ impl SampleRepair {
     ///
     /// [`EventSetError::Event`] if an id cannot be read.
     pub fn update(&mut self, set: &EventSet) -> Result<(), EventSetError> {
-        let tracepoints_share = tracepoints_share(&set.opened.options.system);
+        let tracepoints_share = tracepoints_share(&set.opened.options().system);
         let shared = SharedSamples::new(&set.opened);
         self.owners.clear();
         for open in set.events() {

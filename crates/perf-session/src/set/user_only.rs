@@ -83,7 +83,7 @@ impl EventSet {
     /// Returns whether events count user space only because the kernel refused more, as
     /// [`EventSetOptions::user_only_if_refused`] permits.
     pub const fn is_user_only(&self) -> bool {
-        self.opened.options.is_user_only
+        self.opened.options().is_user_only
     }
 }
 

@@ -228,8 +228,8 @@ impl EventSet {
     pub fn counts(&mut self) -> Result<Counts, EventSetError> {
         let read = self.opened.read_counts()?;
         self.note_read(&read);
-        let mut events: Vec<EventCounts> = self.opened.plan.names.iter().map(EventCounts::named).collect();
-        for group in &self.opened.plan.groups {
+        let mut events: Vec<EventCounts> = self.opened.plan().names.iter().map(EventCounts::named).collect();
+        for group in &self.opened.plan().groups {
             let cgroup = self.opened.cgroup(group).map(AsRawFd::as_raw_fd);
             for (index, spec) in group.events() {
                 if let Some(event) = events.get_mut(index) {
@@ -242,9 +242,9 @@ impl EventSet {
                 event.scopes.push(count);
             }
         }
-        for (index, spec) in self.opened.plan.groups.iter().flat_map(PlannedGroup::events) {
+        for (index, spec) in self.opened.plan().groups.iter().flat_map(PlannedGroup::events) {
             if let Some(event) = events.get_mut(index).filter(|_| spec.is_per_package()) {
-                self.opened.packages.mark_repeated(&mut event.scopes);
+                self.opened.packages().mark_repeated(&mut event.scopes);
             }
         }
         Ok(Counts { events })

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use perf_profile::JsonLines;
+use perf_profile::read::ReadProfile;
 
-use super::{Exported, Options, chrome, firefox, write_pprof};
+use super::{Exported, Options, write_pprof};
 
 /// Format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,14 +85,17 @@ const JSON: Row = Row {
     options: &["--sum"],
     has_times: true,
     viewer: "; DuckDB reads them: select frames[1].function, sum(value) from 'FILE' group by all",
-    ..Row::new(|_, exported, out| JsonLines::new().write(exported.profile, out))
+    ..Row::new(|_, exported, out| JsonLines::new().write(&exported.read.profile, out))
 };
 
 const FIREFOX: Row = Row {
     ends: &[".profile.json"],
     has_times: true,
     viewer: "; https://profiler.firefox.com opens them",
-    ..Row::new(|_, exported, out| firefox(exported.profile, exported.about).write(exported.profile, out))
+    ..Row::new(|_, exported, out| {
+        let ReadProfile { metadata, profile, .. } = &*exported.read;
+        metadata.firefox(profile).write(profile, out)
+    })
 };
 
 const CHROME: Row = Row {
@@ -99,7 +103,7 @@ const CHROME: Row = Row {
     has_times: true,
     has_payloads: true,
     viewer: "; https://ui.perfetto.dev and https://www.speedscope.app open them",
-    ..Row::new(|_, exported, out| chrome::write(exported, out))
+    ..Row::new(|_, exported, out| exported.read.write_chrome(out))
 };
 
 impl Format {

@@ -3,16 +3,13 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use perf_abi::Sampling;
-use perf_profile::read::{Metadata, Payloads};
-use perf_profile::{EventId, Firefox, Folded, Pprof, Profile, ProfileBuilder};
+use perf_profile::read::ReadProfile;
+use perf_profile::{EventId, Folded, ProfileBuilder};
 
-mod chrome;
 mod format;
 
 use format::Format;
@@ -20,7 +17,7 @@ use format::Format;
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{ProfileOptions, Root, machine_lines, note_losses, single_event};
+use crate::recording::{ProfileOptions, Root, note_losses, single_event};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]
@@ -97,12 +94,10 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     } else {
         options.profile.profile(builder)?
     };
-    let payloads = std::mem::take(&mut read.payloads);
-    let (profile, about) = (&read.profile, &read.metadata);
-    options.root.check(about)?;
+    options.root.check(&read.metadata)?;
     let preferred = options.profile.source.off_cpu.event();
-    let event = if row.has_one_event { Some(single_event(profile, preferred)?) } else { None };
-    let mut exported = Exported { profile, about, payloads, event, output };
+    let event = if row.has_one_event { Some(single_event(&read.profile, preferred)?) } else { None };
+    let mut exported = Exported { read: &mut read, event, output };
     let written = whole_file::write_private(output, |out| {
         if !is_compressed || row.is_compressed {
             return (row.write)(options, &mut exported, out);
@@ -111,6 +106,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         (row.write)(options, &mut exported, &mut out)?;
         out.finish().map(drop)
     });
+    let profile = &read.profile;
     let samples = profile.samples().iter().map(|sample| sample.count).fold(0, u64::saturating_add);
     if written.is_ok() && !is_standard {
         let viewer = if output.is_file() { row.viewer } else { "" };
@@ -135,10 +131,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 /// The content of an output.
 struct Exported<'a> {
-    profile: &'a Profile,
-    about: &'a Metadata,
-    /// The payloads of tracepoint samples, for a format with their fields.
-    payloads: Payloads,
+    read: &'a mut ReadProfile,
     /// The event, for a format with a single event.
     event: Option<EventId>,
     /// The path of the output.
@@ -166,74 +159,13 @@ impl Options {
         if self.annotate {
             folded = folded.with_annotations();
         }
-        self.root.apply(folded).write(exported.profile, out)
+        self.root.apply(folded).write(&exported.read.profile, out)
     }
 }
 
 fn write_pprof(exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let is_raw = exported.output.extension().is_some_and(|extension| extension == "pb");
-    let pprof = pprof(exported.about);
-    if is_raw { pprof.uncompressed() } else { pprof }.write(exported.profile, out)
-}
-
-/// Returns the writer for pprof, with the metadata of the recording.
-fn pprof(about: &Metadata) -> Pprof {
-    let mut pprof = Pprof::new();
-    if let Some(time) = about.sample_time {
-        pprof = pprof.with_duration(Duration::from_nanos(time.last.saturating_sub(time.first)));
-    }
-    if let Some(start) = start(about) {
-        pprof = pprof.with_time(start);
-    }
-    machine_lines(about).fold(pprof, Pprof::with_comment)
-}
-
-/// Returns the writer for the Firefox Profiler, with the metadata of the recording.
-fn firefox(profile: &Profile, about: &Metadata) -> Firefox {
-    let mut firefox = machine_lines(about).fold(Firefox::new(), Firefox::with_comment);
-    if let Some(command) = &about.command {
-        firefox = firefox.with_command(command.join(" "));
-    }
-    if let Some(release) = &about.release {
-        let arch = about.arch.as_deref().unwrap_or_default();
-        firefox = firefox.with_os(format!("Linux {release} {arch}").trim_end());
-    }
-    if let Some(cpu) = &about.cpu {
-        firefox = firefox.with_cpu(cpu);
-    }
-    // The pair of clock readings is known even without sample times, which pipes lack.
-    let clock = about.clock.map(|clock| {
-        let wall = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(clock.wall_clock_time));
-        (wall, clock.clock_time)
-    });
-    let clock = clock.or(about.sample_time.map(|times| (start(about), times.first)));
-    if let Some((Some(wall), time)) = clock {
-        firefox = firefox.with_clock(wall, time);
-    }
-    match interval(profile, about) {
-        Some(interval) => firefox.with_interval(interval),
-        None => firefox,
-    }
-}
-
-/// Returns the time between two samples of the first event that has samples, if it has a frequency.
-fn interval(profile: &Profile, about: &Metadata) -> Option<Duration> {
-    let first = profile.samples().iter().map(|sample| sample.event).min();
-    let name = &profile.event(first?)?.name;
-    let (_, attr) = about.events().find(|(event, _)| event == name)?;
-    match attr.sampling() {
-        Sampling::Frequency(frequency) => Duration::from_secs(1).checked_div(u32::try_from(frequency).ok()?),
-        _ => None,
-    }
-}
-
-/// Returns the wall-clock time of the first sample, by the recorded pair of clock readings, or else
-/// by the modification time of the file, which is the time of the last sample or later.
-fn start(about: &Metadata) -> Option<SystemTime> {
-    let times = about.sample_time?;
-    if let Some(clock) = about.clock {
-        let wall = clock.wall_clock_time.checked_add(times.first)?.checked_sub(clock.clock_time)?;
-        return SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(wall));
-    }
-    about.modified?.checked_sub(Duration::from_nanos(times.last.saturating_sub(times.first)))
+    let ReadProfile { metadata, profile, .. } = &*exported.read;
+    let pprof = metadata.pprof();
+    if is_raw { pprof.uncompressed() } else { pprof }.write(profile, out)
 }

@@ -11,7 +11,7 @@ use crate::out::message::first_line;
 ///
 /// The reason in one line.
 pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
-    let event = perf_session::parse_event(name, system).map_err(|error| first_line(error))?;
+    let event = perf_session::parse_event(name, system).map_err(first_line)?;
     let is_cpu_only = event.specs().iter().any(perf_session::EventSpec::is_cpu_only);
     let target = if is_cpu_only { EventSetTarget::all_cpus() } else { EventSetTarget::calling_thread() };
     let set = EventSetOptions::new().event(event).target(target).user_only_if_refused().open();

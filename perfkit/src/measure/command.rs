@@ -64,6 +64,12 @@ pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetErr
     })
 }
 
+/// Returns the exit code for a command that could not be started: 127 if the program was not found,
+/// 126 if it cannot be executed.
+pub(super) fn start_exit_code(error: &io::Error) -> ExitCode {
+    ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
 /// Returns the exit code for the status of a command: 128 and the signal's number if a signal
 /// killed it.
 pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {

@@ -8,6 +8,7 @@ use perf_record::RecordError;
 use perf_session::ring;
 use perf_session::{EventSetError, System};
 
+use super::command::start_exit_code;
 use crate::out::message::{note, print, shown};
 
 /// The reason why a measurement could not be started or continued.
@@ -98,10 +99,4 @@ fn report(error: &EventSetError, target: Option<&str>) -> ExitCode {
     }
     print(explanation);
     ExitCode::FAILURE
-}
-
-/// Returns the exit code for a command that could not be started: 127 if the program was not found,
-/// 126 if it cannot be executed.
-fn start_exit_code(error: &io::Error) -> ExitCode {
-    ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }

@@ -17,7 +17,7 @@ pub(crate) fn print(about: &Metadata, out: &mut dyn Write) -> io::Result<()> {
 /// Returns the metadata as lines without control characters: the machine, the recording and each
 /// event.
 pub(crate) fn lines(about: &Metadata) -> Vec<String> {
-    let mut lines: Vec<_> = machine_lines(about).collect();
+    let mut lines: Vec<_> = about.comments().collect();
     if let Some(time) = about.sample_time {
         let length = time.last.saturating_sub(time.first);
         lines.push(format!("samples: from {} s, for {} s", Seconds(time.first), Seconds(length)));
@@ -38,33 +38,6 @@ pub(crate) fn check_cgroups(about: &Metadata, option: &str) -> io::Result<()> {
     }
     let text = "the samples of this recording have no control group; record with --all-cgroups";
     Err(io::Error::other(format!("{option}: {text}")))
-}
-
-/// Returns the lines about the machine and the program that recorded, if they are known.
-pub(crate) fn machine_lines(about: &Metadata) -> impl Iterator<Item = String> {
-    machine(about).into_iter().chain(recording(about))
-}
-
-/// Returns a line about the machine.
-fn machine(about: &Metadata) -> Option<String> {
-    let cpus = about.cpus.map(|(online, available)| format!("{online} of {available} CPUs online"));
-    let release = about.release.as_ref().map(|release| format!("Linux {release}"));
-    let host = about.host.as_deref().unwrap_or_default();
-    line(&format!("machine {host}"), [release, about.arch.clone(), cpus, about.cpu.clone()])
-}
-
-/// Returns a line about the program that recorded.
-fn recording(about: &Metadata) -> Option<String> {
-    let command = about.command.as_ref().map(|words| words.join(" "));
-    let version = about.version.as_ref().map(|version| format!("version {version}"));
-    line("recorded by", [command, version])
-}
-
-/// Returns a line, or `None` without any part. Control characters are escaped.
-fn line<const N: usize>(title: &str, parts: [Option<String>; N]) -> Option<String> {
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
-    let line = || format!("{}: {}", title.trim_end(), parts.join(", "));
-    (!parts.is_empty()).then(|| Value::Text(line().as_bytes()).to_string())
 }
 
 /// Returns the name of an event from the file, or else a name made from the attr.

@@ -6,11 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::Args;
 use perf_abi::SampleType;
-use perf_profile::read::Filter;
-use perf_profile::read::Metadata;
+use perf_profile::read::{Filter, Metadata, TimeSpec};
 use perf_session::CpuList;
 
-use super::time::TimeSpec;
+/// The reason why parts of a recording are unknown.
+const NO_SAMPLE_TIMES: &str = "--time: the times of the first and the last sample are not in this recording, which was \
+    interrupted or is a pipe; give times in seconds";
 
 /// The options that choose records by their task, CPU and time.
 #[derive(Args, Clone, Debug, Default)]
@@ -81,7 +82,10 @@ impl TaskFilterOptions {
         filter.tids.clone_from(&self.tid);
         filter.tids.sort_unstable();
         filter.cpus = self.cpu.as_ref().map(|cpus| cpus.as_slice().to_vec());
-        filter.times = self.time.as_ref().map(|time| time.ranges(about.sample_time)).transpose()?;
+        if let Some(time) = &self.time {
+            let ranges = time.ranges(about.sample_time);
+            filter.times = Some(ranges.ok_or_else(|| io::Error::other(NO_SAMPLE_TIMES))?);
+        }
         Ok(filter)
     }
 }

@@ -30,9 +30,8 @@ mod off_cpu;
 mod open;
 mod profile;
 mod progress;
-mod time;
 
-pub(crate) use about::{check_cgroups, event_name, lines, machine_lines, print};
+pub(crate) use about::{check_cgroups, event_name, lines, print};
 pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;

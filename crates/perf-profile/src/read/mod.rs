@@ -18,8 +18,12 @@
 //! | make a profile, a table or the waits of a recording | [`ProfileReader`] |
 //! | know its machine, events and build ids | [`Recording::metadata`] |
 //! | use the records directly, in time order | [`Recording::in_time_order`], [`resolver`], [`Members`] |
+//! | write it for a viewer, with its machine and times | [`Metadata::comments`], `Metadata::pprof`, `Metadata::firefox`, `ReadProfile::write_chrome` |
 //! | leave out samples by their task, CPU, time or object | [`Filter`] |
 
+mod export;
+#[cfg(feature = "json")]
+mod export_json;
 mod filter;
 mod finder;
 mod members;
@@ -29,6 +33,7 @@ mod payloads;
 mod profile;
 mod recording;
 mod records;
+mod time_spec;
 
 pub use filter::Filter;
 pub use members::Members;
@@ -38,3 +43,4 @@ pub use payloads::Payloads;
 pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
 pub use records::{Damage, Progress, Records, build_id};
+pub use time_spec::{TimeSpec, TimeSpecError};

@@ -1,6 +1,7 @@
-//! `--time`: the times that count, as the perf tool spells them.
+//! Times of a recording as the perf tool spells them.
 
-use std::io;
+use std::error::Error;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -9,9 +10,23 @@ use perf_file::feature::SampleTime;
 /// Digits of a nanosecond after the point.
 const DIGITS: usize = 9;
 
-/// Times as the user gave them.
+/// Times that a user chose, in the words of the perf tool's `--time`: `START,STOP` in seconds of the
+/// recording's clock, both included, `START` or `,STOP`; or parts of the recording as `10%-20%` or
+/// `10%/2`, the second tenth. Several times are separated by blanks, several parts also by commas.
+///
+/// ```
+/// use perf_profile::read::TimeSpec;
+///
+/// let spec: TimeSpec = "1.5,2 7,".parse()?;
+/// let ranges = spec.ranges(None).unwrap_or_default();
+/// assert_eq!(ranges, [1_500_000_000..=2_000_000_000, 7_000_000_000..=u64::MAX]);
+/// # Ok::<(), perf_profile::read::TimeSpecError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum TimeSpec {
+pub struct TimeSpec(Spec);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Spec {
     /// Ranges in ns of the recording's clock, ends included.
     Times(Vec<RangeInclusive<u64>>),
     /// Parts of the recording, each from and to a fraction between 0 and 1.
@@ -19,9 +34,9 @@ pub(super) enum TimeSpec {
 }
 
 impl FromStr for TimeSpec {
-    type Err = String;
+    type Err = TimeSpecError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, TimeSpecError> {
         let is_parts = text.contains('%');
         let separator = |character: char| {
             // Commas separate START and STOP of a time, but several parts.
@@ -29,35 +44,45 @@ impl FromStr for TimeSpec {
         };
         let mut words = text.split(separator).filter(|word| !word.is_empty()).peekable();
         if words.peek().is_none() {
-            return Err(expected());
+            return Err(TimeSpecError);
         }
-        if is_parts {
-            Ok(Self::Parts(words.map(part).collect::<Option<_>>().ok_or_else(expected)?))
+        let spec = if is_parts {
+            words.map(part).collect::<Option<_>>().map(Spec::Parts)
         } else {
-            Ok(Self::Times(words.map(range).collect::<Option<_>>().ok_or_else(expected)?))
-        }
+            words.map(range).collect::<Option<_>>().map(Spec::Times)
+        };
+        spec.map(Self).ok_or(TimeSpecError)
     }
 }
 
 impl TimeSpec {
-    /// Returns the times. `samples` has the first and last sample time, to which parts refer.
-    pub(super) fn ranges(&self, samples: Option<SampleTime>) -> io::Result<Vec<RangeInclusive<u64>>> {
-        match (self, samples) {
-            (Self::Times(ranges), _) => Ok(ranges.clone()),
-            (Self::Parts(parts), Some(samples)) => {
-                Ok(parts.iter().map(|part| of_part(*part, samples)).collect())
+    /// Returns the times in ns of the recording's clock. `samples` has the times of the first and
+    /// the last sample, to which parts refer: see
+    /// [`Metadata::sample_time`](super::Metadata::sample_time). Returns `None` for parts if these
+    /// times are unknown, as in a recording that was interrupted, and in a pipe.
+    pub fn ranges(&self, samples: Option<SampleTime>) -> Option<Vec<RangeInclusive<u64>>> {
+        match &self.0 {
+            Spec::Times(ranges) => Some(ranges.clone()),
+            Spec::Parts(parts) => {
+                let samples = samples?;
+                Some(parts.iter().map(|part| of_part(*part, samples)).collect())
             }
-            (Self::Parts(_), None) => Err(io::Error::other(
-                "--time: the times of the first and the last sample are not in this recording, which was \
-                 interrupted or is a pipe; give times in seconds",
-            )),
         }
     }
 }
 
-fn expected() -> String {
-    "expected START,STOP in seconds, or parts of the recording as 10%-20% or 10%/2".to_owned()
+/// The error of a text that is no [`TimeSpec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TimeSpecError;
+
+impl fmt::Display for TimeSpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected START,STOP in seconds, or parts of the recording as 10%-20% or 10%/2")
+    }
 }
+
+impl Error for TimeSpecError {}
 
 /// Parses `START,STOP`, `START,`, `,STOP` or `START`.
 fn range(text: &str) -> Option<RangeInclusive<u64>> {
@@ -181,7 +206,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert!(parse("10%").unwrap().ranges(None).is_err());
+        assert!(parse("10%").unwrap().ranges(None).is_none());
     }
 
     proptest! {

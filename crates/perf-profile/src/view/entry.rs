@@ -28,6 +28,16 @@ pub enum Column {
     Line,
 }
 
+impl Column {
+    /// Returns true if the column is a property of the thread, and not of the code.
+    fn is_of_thread(self) -> bool {
+        match self {
+            Self::Comm | Self::Pid | Self::Tid | Self::Cgroup => true,
+            Self::Object | Self::Function | Self::Line => false,
+        }
+    }
+}
+
 /// The subject of a row or node: the properties of its [`Column`]s; other properties are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -209,7 +219,7 @@ impl Entries {
         let object = object.map(|object| object.path).filter(|_| self.has(Column::Object));
         let start = self.places.parts.len();
         let (has_function, has_line) = (self.has(Column::Function), self.has(Column::Line));
-        let is_kernel = location.is_kernel() && (has_function || has_line || self.has(Column::Object));
+        let is_kernel = location.is_kernel() && self.columns.iter().any(|column| !column.is_of_thread());
         let base = Part { object, is_kernel, ..Part::default() };
         for frame in locations.frames(id) {
             let function = locations.function(frame.function);
@@ -238,7 +248,7 @@ impl Entries {
 
     /// Returns true if threads contribute to entries.
     pub(super) fn has_heads(&self) -> bool {
-        [Column::Comm, Column::Pid, Column::Tid, Column::Cgroup].into_iter().any(|column| self.has(column))
+        self.columns.iter().any(|column| column.is_of_thread())
     }
 
     /// Returns the entry of a head, a part, or both.
@@ -250,22 +260,22 @@ impl Entries {
     ) -> Entry<'p> {
         let has_cgroup = head.is_some() && self.has(Column::Cgroup);
         let head = head.and_then(|id| self.heads.values.get(id as usize)).copied().unwrap_or_default();
-        let mut entry = Entry {
+        let part = part.and_then(|id| self.parts.values.get(id as usize)).copied();
+        let text = |id: Option<StringId>| id.map_or(UNKNOWN, |id| locations.string(id));
+        let line = |line: Option<(StringId, u32)>| {
+            line.map_or((UNKNOWN, 0), |(file, line)| (locations.string(file), line))
+        };
+        // Without `..`, so that a new property is not forgotten here.
+        Entry {
             comm: head.comm.map(|id| locations.string(id)),
             pid: head.pid,
             tid: head.tid,
-            cgroup: has_cgroup.then(|| head.cgroup.map_or(UNKNOWN, |id| locations.string(id))),
-            ..Entry::default()
-        };
-        if let Some(part) = part.and_then(|id| self.parts.values.get(id as usize)) {
-            let text = |id: Option<StringId>| id.map_or(UNKNOWN, |id| locations.string(id));
-            entry.object = self.has(Column::Object).then(|| text(part.object));
-            entry.function = self.has(Column::Function).then(|| text(part.function));
-            let line = || part.line.map_or((UNKNOWN, 0), |(file, line)| (locations.string(file), line));
-            entry.line = self.has(Column::Line).then(line);
-            entry.is_kernel = part.is_kernel;
+            cgroup: has_cgroup.then(|| text(head.cgroup)),
+            object: part.filter(|_| self.has(Column::Object)).map(|part| text(part.object)),
+            function: part.filter(|_| self.has(Column::Function)).map(|part| text(part.function)),
+            line: part.filter(|_| self.has(Column::Line)).map(|part| line(part.line)),
+            is_kernel: part.is_some_and(|part| part.is_kernel),
         }
-        entry
     }
 }
 

@@ -4,8 +4,10 @@ use std::env;
 use std::error::Error as _;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+use crate::Arguments;
 use crate::out::message::print;
 
 /// Commands of the perf tool that users would look for here and that read a recording.
@@ -98,11 +100,15 @@ fn is_measuring() -> bool {
     env::args_os().skip(1).take(3).any(|word| word == "record" || word == "stat")
 }
 
-/// Returns whether the command reads a recording by an option, so that an unexpected argument is
-/// probably the recording.
+/// Returns whether the command reads a recording by an option alone, so that an unexpected argument
+/// is probably the recording.
 fn reads_input() -> bool {
-    const COMMANDS: &[&str] = &["archive", "export", "flamegraph", "report", "script"];
-    env::args_os().skip(1).take(3).any(|word| COMMANDS.iter().any(|&command| word == command))
+    let program = Arguments::command();
+    let command = env::args().skip(1).take(3).find_map(|word| program.find_subcommand(word).cloned());
+    command.is_some_and(|command| {
+        command.get_arguments().any(|argument| argument.get_id() == "input")
+            && command.get_positionals().next().is_none()
+    })
 }
 
 fn text_of(error: &Error, kind: ContextKind) -> Option<&str> {

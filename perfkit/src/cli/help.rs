@@ -147,6 +147,15 @@ mod tests {
     }
 
     #[test]
+    fn readme_shows_each_command() {
+        let readme = include_str!("../../README.md");
+        for (words, _) in helps() {
+            let name = words.join(" ");
+            assert!(readme.contains(&name), "perfkit/README.md has no line for `{name}`");
+        }
+    }
+
+    #[test]
     fn each_help_has_examples_and_exit_codes_in_lines_of_100_columns() {
         for (words, help) in helps() {
             let name = words.join(" ");

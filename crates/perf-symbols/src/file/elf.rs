@@ -310,6 +310,20 @@ impl ObjectFile {
         Ok(section.transpose()?.flatten().unwrap_or_default())
     }
 
+    /// Reads up to `limit` bytes of each section with a suitable name, with its addresses. Sections
+    /// that cannot be read are left out.
+    #[cfg(feature = "names")]
+    pub(crate) fn sections_bytes(
+        &self,
+        is_wanted: impl Fn(&[u8]) -> bool,
+        limit: u64,
+    ) -> impl Iterator<Item = (Range<u64>, Vec<u8>)> {
+        let wanted = self.headers.sections.iter().filter(move |section| is_wanted(&section.name));
+        wanted.filter_map(move |section| {
+            Some((section.addresses(), section.read(&self.content, limit).ok().flatten()?))
+        })
+    }
+
     #[cfg(test)]
     pub(super) fn last_section(&self) -> Result<Option<SectionBytes>, ElfError> {
         let Some(section) = self.headers.sections.last() else { return Ok(None) };
@@ -391,6 +405,19 @@ impl ObjectFile {
         let headers = &self.headers;
         let names: usize = headers.sections.iter().map(|section| section.name.len()).sum();
         size_of::<Self>() + size_of_val(&*headers.segments) + size_of_val(&*headers.sections) + names
+    }
+
+    /// Returns the bytes at an offset in a section that is not compressed.
+    #[cfg(feature = "names")]
+    pub(crate) fn bytes_at<const N: usize>(&self, section: &str, offset: u64) -> Option<[u8; N]> {
+        let section =
+            self.headers.section(section).filter(|section| section.compression == Compression::None)?;
+        let (start, len) = section.in_file?;
+        let mut bytes = [0; N];
+        let is_inside = offset.checked_add(N as u64).is_some_and(|end| end <= len);
+        let at = start.checked_add(offset).filter(|_| is_inside)?;
+        self.content.read_exact_at(&mut bytes, at).ok()?;
+        Some(bytes)
     }
 
     /// Returns the NUL-terminated string at an offset in a string section, if it has at most

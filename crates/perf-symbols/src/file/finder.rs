@@ -8,7 +8,6 @@ use std::fs::File;
 use std::fs::Metadata;
 #[cfg(feature = "names")]
 use std::io;
-#[cfg(feature = "names")]
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -79,6 +78,9 @@ pub struct FoundFile {
     object: ObjectFile,
     evidence: Evidence,
     debug_file: Option<ObjectFile>,
+    /// The last part of the mapped path. A copy in a cache has another one.
+    #[cfg(feature = "names")]
+    name: Box<str>,
 }
 
 impl FoundFile {
@@ -114,7 +116,13 @@ impl FoundFile {
             None if debug_file.is_some() => self.object.without_content()?,
             None => return None,
         };
-        Some(Self { object, evidence: self.evidence, debug_file })
+        Some(Self { object, debug_file, name: self.name.clone(), evidence: self.evidence })
+    }
+
+    /// Returns the last part of the mapped path.
+    #[cfg(feature = "names")]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the file that has the symbols.
@@ -256,14 +264,29 @@ impl FileFinder {
         #[cfg(feature = "debuginfod")]
         let found = found.or_else(|| search.try_servers());
         let Some((object, evidence)) = found else { return Err(search.not_found()) };
-        let debug_file = self.debug_file(&object);
-        Ok(FoundFile { object, evidence, debug_file })
+        Ok(self.found(mapping.object().path(), object, evidence))
     }
 
     /// Finds the separate debug information of a known file, by its build id or debug link.
     pub fn find_debug_file(&self, object: ObjectFile) -> FoundFile {
+        let path = object.path().as_os_str().as_bytes().to_vec();
+        self.found(&path, object, Evidence::Path)
+    }
+
+    /// Adds the debug information to the file of a mapped path.
+    fn found(&self, path: &[u8], object: ObjectFile, evidence: Evidence) -> FoundFile {
         let debug_file = self.debug_file(&object);
-        FoundFile { object, evidence: Evidence::Path, debug_file }
+        #[cfg(feature = "names")]
+        let name = String::from_utf8_lossy(path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)).into();
+        #[cfg(not(feature = "names"))]
+        let _ = path;
+        FoundFile {
+            object,
+            evidence,
+            debug_file,
+            #[cfg(feature = "names")]
+            name,
+        }
     }
 
     /// Opens a mapped file that is not a program, such as a jitdump: at its path in the root of the
@@ -308,8 +331,7 @@ impl FileFinder {
         let Some((file, evidence)) = found.or_else(|| search.try_caches()) else {
             return Err(search.not_found());
         };
-        let debug_file = self.debug_file(&file);
-        Ok(FoundFile { object: file, evidence, debug_file })
+        Ok(self.found(b"vmlinux", file, evidence))
     }
 
     /// Returns the path of the list of the symbols of a kernel in a build-id cache. For the kernel

@@ -109,13 +109,14 @@ pub struct Symbols {
     functions: Arc<[Function]>,
     offset: u64,
     no_lines: Option<NoLines>,
+    unnamed: Option<Unnamed>,
 }
 
 impl Symbols {
     /// Creates a result from functions, innermost first, and the offset in bytes from the start of
     /// the last one.
     pub fn new(functions: impl Into<Arc<[Function]>>, offset: u64) -> Self {
-        Self { functions: functions.into(), offset, no_lines: None }
+        Self { functions: functions.into(), offset, no_lines: None, unnamed: None }
     }
 
     /// Returns the functions, innermost first. Each is inlined into the following one.
@@ -135,6 +136,22 @@ impl Symbols {
         self.no_lines
     }
 
+    /// Returns why the last function has no name, if only its start is known.
+    ///
+    /// Unwind information has the starts of functions also in stripped files. Such a function is
+    /// called by its file and its start in the file's symbol table: `libcrypto.so.3+0x243440`.
+    /// Functions that are inlined into it have names.
+    pub fn unnamed(&self) -> Option<Unnamed> {
+        self.unnamed
+    }
+
+    /// Sets the reason why the last function is called by its file and start.
+    #[must_use]
+    pub fn with_unnamed(mut self, reason: Option<Unnamed>) -> Self {
+        self.unnamed = reason;
+        self
+    }
+
     /// Adds `bytes` to the offset.
     pub(super) fn move_offset(&mut self, bytes: u64) {
         self.offset = self.offset.saturating_add(bytes);
@@ -152,7 +169,8 @@ impl Symbols {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// The demangled name for Rust and C++, without parameters and return type, as the perf tool
-    /// prints it. Other names are unchanged.
+    /// prints it. Other names are unchanged. A function without a name is called by its file and
+    /// start: see [`Symbols::unnamed`].
     pub name: Arc<str>,
     /// The line of the address in the innermost function, and of the call in the functions around
     /// it.
@@ -195,8 +213,8 @@ pub enum Unnamed {
     OutsideSegments,
     /// The file has no symbol there because it is stripped or was written in assembly.
     NoSymbol,
-    /// A stub in the procedure linkage table, through which a library is called. Linkers give it no
-    /// symbol.
+    /// A stub in the procedure linkage table, through which a library is called, and the function
+    /// that it calls is unknown. Linkers give it no symbol.
     LinkageTable,
     /// The file is stripped. It has symbols in `.gnu_debugdata`, which this crate does not read.
     MiniDebugInfo,
@@ -240,7 +258,7 @@ impl fmt::Display for Unnamed {
             }
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",
-            Self::LinkageTable => "a stub that calls a library (procedure linkage table), which has no symbol",
+            Self::LinkageTable => "a stub that calls a function (procedure linkage table) without a symbol",
             Self::MiniDebugInfo => {
                 "the symbols of the file are in .gnu_debugdata, which is not read; install its debug package"
             }

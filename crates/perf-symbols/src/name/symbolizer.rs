@@ -97,9 +97,10 @@ pub(super) type OpenSymbols = dyn FnMut(Arc<FoundFile>) -> Result<Box<dyn FileSy
 pub struct NameCounts {
     /// Addresses with a name.
     pub named: u64,
-    /// Addresses without a name, by reason.
+    /// Addresses without a name, by reason. Includes functions of which only the start is known:
+    /// [`Symbols::unnamed`].
     pub unnamed: HashMap<Unnamed, u64>,
-    /// Named addresses without a line although the file has debug information, by reason.
+    /// Addresses of functions without a line although the file has debug information, by reason.
     pub without_lines: HashMap<NoLines, u64>,
     /// Files whose [`FileSymbols`] panicked.
     pub panics: u64,
@@ -307,7 +308,10 @@ impl NameCounts {
     pub(super) fn add(&mut self, result: Result<&Symbols, Unnamed>) {
         match result {
             Ok(symbols) => {
-                self.named += 1;
+                match symbols.unnamed() {
+                    None => self.named += 1,
+                    Some(reason) => *self.unnamed.entry(reason).or_default() += 1,
+                }
                 if let Some(reason) = symbols.no_lines() {
                     *self.without_lines.entry(reason).or_default() += 1;
                 }

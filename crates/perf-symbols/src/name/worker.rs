@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::code_changes::CodeChanges;
-use super::elf::kept_bytes;
+use super::elf::{kept_bytes, no_symbol};
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
 use super::open_files::OpenFiles;
@@ -292,7 +292,7 @@ impl Worker {
             return Err(Unnamed::TooLarge);
         }
         let file = Arc::new(found.reopened().ok_or(Unnamed::Changed)?);
-        let bytes = kept_bytes(file.symbol_file());
+        let bytes = kept_bytes(&file);
         self.open.make_room(bytes);
         let read = &mut self.read;
         match caught(|| read(file.clone())) {
@@ -405,18 +405,6 @@ impl Worker {
             return Err(Unnamed::NoSymbol);
         }
         Ok(symbols(function.name, addr - function.address))
-    }
-}
-
-/// Returns why an address of a file has no symbol.
-fn no_symbol(file: &FoundFile, address: u64) -> Unnamed {
-    let section = file.object().section_name(address).unwrap_or_default();
-    if section == b".plt" || section.starts_with(b".plt.") {
-        Unnamed::LinkageTable
-    } else if !file.symbol_file().has_section(".symtab") && file.object().has_section(".gnu_debugdata") {
-        Unnamed::MiniDebugInfo
-    } else {
-        Unnamed::NoSymbol
     }
 }
 

@@ -212,7 +212,7 @@ fn functions_of_installed_programs_are_those_of_addr2line() {
         let found = crate::addr2line::symbols(&file, &addresses, false);
         for ((&address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
             let expected = expected.last().map_or("??", |(name, _)| name);
-            let class = match found {
+            let class = match found.as_ref().filter(|found| found.unnamed().is_none()) {
                 // addr2line reads the dynamic symbols of a stripped file only with an option.
                 Some(_) | None if expected == "??" => Class::Unknown,
                 Some(symbols) => {

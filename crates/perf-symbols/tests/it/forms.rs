@@ -1,10 +1,11 @@
 //! Forms in which linkers and distributions store debug information: each has the names and lines
 //! of the plain form, or a reason.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use perf_symbols::{BuildId, NoLines, ObjectFile, Symbols};
+use perf_symbols::{BuildId, NoLines, ObjectFile, Symbols, Unnamed};
 
 use crate::addr2line::symbols;
 use crate::programs::Programs;
@@ -138,6 +139,82 @@ fn supplementary_file_has_names_of_inlined_functions() {
     plain.assert_same(&first);
     std::fs::remove_file(&common).expect("the common file");
     assert!(plain.incomplete(&first, NoLines::Supplementary) > 100);
+}
+
+/// Returns the name of the last function and the start of it.
+fn name_and_start(address: u64, symbols: &Symbols) -> (String, u64) {
+    let name = symbols.functions().last().expect("a function").name.to_string();
+    (name, address - symbols.offset())
+}
+
+#[test]
+fn function_of_a_stripped_file_is_called_by_its_start() {
+    let Some(plain) = Plain::compile("stripped", "inlines.cpp", &["-g", "-O2"]) else { return };
+    let path = plain.programs.path("libstripped.so.1");
+    if !run("strip", &[Path::new("-o"), &path, &plain.path]) {
+        return;
+    }
+    let found = symbols(&path, &plain.addresses, true);
+    let mut starts = BTreeSet::new();
+    for ((address, found), expected) in plain.addresses.iter().zip(&found).zip(&plain.symbols) {
+        let Some(found) = found else { continue };
+        let (name, start) = name_and_start(*address, found);
+        assert_eq!(name, format!("libstripped.so.1+{start:#x}"));
+        assert_eq!(found.unnamed(), Some(Unnamed::NoSymbol));
+        let expected = expected.as_ref().expect("a symbol where the unwind information has an entry");
+        assert_eq!(start, name_and_start(*address, expected).1, "{address:#x}, {expected:?}");
+        starts.insert(start);
+    }
+    assert!(starts.len() > 3, "{starts:x?}");
+    // What the C library adds to a program has no entries.
+    let count = |symbols: &[Option<Symbols>]| symbols.iter().flatten().count();
+    assert!(count(&found) * 10 > count(&plain.symbols) * 9, "{} {}", count(&found), count(&plain.symbols));
+}
+
+/// Returns the stubs in the listing of objdump: address and name.
+fn stubs(path: &Path) -> Vec<(u64, String)> {
+    let output = Command::new("objdump").args(["-d", "-C"]).arg(path).output().expect("objdump");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let heads = text.lines().filter_map(|line| line.strip_suffix(">:")?.split_once(" <"));
+    let stubs = heads.filter(|(_, name)| name.ends_with("@plt"));
+    stubs.map(|(at, name)| (u64::from_str_radix(at, 16).expect("an address"), name.to_owned())).collect()
+}
+
+#[test]
+fn stubs_that_call_libraries_are_named_as_in_a_listing() {
+    let programs = Programs::empty("stubs");
+    let is_x86 = cfg!(target_arch = "x86_64");
+    let forms: &[(&str, &[&str])] = &[
+        ("lazy", &["-O1", "-ldl", "-lpthread", "-Wl,-z,lazy"]),
+        ("protected", &["-O1", "-ldl", "-lpthread", "-fcf-protection=full", "-Wl,-z,ibtplt"]),
+        ("stripped", &["-O1", "-ldl", "-lpthread", "-s"]),
+    ];
+    for (form, options) in forms.iter().filter(|(form, _)| is_x86 || *form != "protected") {
+        let Some(path) = programs.compile(form, "history.c", options) else { continue };
+        let listed = stubs(&path);
+        assert!(listed.iter().any(|(_, name)| name == "dlopen@plt"), "{listed:?}");
+        for (address, name) in listed {
+            let found = symbols(&path, &[address, address + 6], false);
+            for (found, at) in found.iter().zip([address, address + 6]) {
+                let found = found.as_ref().map(|found| (name_and_start(at, found), found.unnamed()));
+                assert_eq!(found, Some(((name.clone(), address), None)), "{form}");
+            }
+        }
+        // The head of the table calls no function.
+        let head = ObjectFile::open(&path).expect("it").section_addresses(".plt").expect("a table").start;
+        assert_eq!(symbols(&path, &[head], true), [None]);
+    }
+}
+
+#[test]
+fn stub_of_a_static_program_is_named_by_the_function_that_it_chooses() {
+    let programs = Programs::empty("static-stubs");
+    let options = ["-O1", "-static", "-ldl", "-lpthread"];
+    let Some(path) = programs.compile("static", "history.c", &options) else { return };
+    let table = ObjectFile::open(&path).expect("it").section_addresses(".plt").expect("a table");
+    let found = symbols(&path, &table.step_by(8).collect::<Vec<_>>(), false);
+    let names: Vec<_> = found.iter().flatten().map(|found| found.functions()[0].name.to_string()).collect();
+    assert!(names.iter().any(|name| name == "memcpy@plt" || name == "strlen@plt"), "{names:?}");
 }
 
 #[test]

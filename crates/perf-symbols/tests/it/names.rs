@@ -82,13 +82,19 @@ enum Class {
     /// Several symbols begin at the address, and the perf tool chooses another one.
     OtherNameOfTheSameStart,
     BothUnnamed,
-    /// The perf tool names entries of the procedure linkage table by their relocations, or by the
-    /// preceding `_init` and `_fini`, which have no size.
+    /// The perf tool names some entries of the procedure linkage table by the preceding `_init` and
+    /// `_fini`, which have no size.
     LinkageTable,
     /// The perf tool has no symbols of files without a path, and does not find some programs in
     /// `/tmp`.
     OnlyOurs,
     Different,
+}
+
+/// Returns the symbols of a function that has a name, not only a start.
+fn named(found: &Result<Symbols, Unnamed>) -> Result<&Symbols, Unnamed> {
+    let symbols = found.as_ref().map_err(|reason| *reason)?;
+    symbols.unnamed().map_or(Ok(symbols), Err)
 }
 
 fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
@@ -105,6 +111,7 @@ fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
                     Class::Same
                 }
                 _ if offset == Some(&ours) => Class::OtherNameOfTheSameStart,
+                _ if is_linkage_table && name.ends_with("@plt") => Class::LinkageTable,
                 _ => Class::Different,
             }
         }
@@ -130,7 +137,7 @@ fn names_are_those_of_perf_script() {
     let mut classes = BTreeMap::<Class, usize>::new();
     let mut distinct = HashSet::new();
     for ((query, by_perf), found) in samples.iter().zip(&found) {
-        let class = class(found.as_ref().map_err(|reason| *reason), by_perf);
+        let class = class(named(found), by_perf);
         // Another program of this machine may have ended, or its file may be gone by now.
         let is_gone = matches!(found, Err(Unnamed::File(_) | Unnamed::Changed));
         assert!(class != Class::Different || is_gone, "{found:?}, perf: {by_perf}, {query:?}");
@@ -139,7 +146,7 @@ fn names_are_those_of_perf_script() {
     }
     println!("{} samples, {} addresses: {classes:?}", samples.len(), distinct.len());
     println!("{:?}", symbolizer.counts().reasons());
-    let named = found.iter().filter(|found| found.is_ok()).count() as u64;
+    let named = found.iter().filter(|found| named(found).is_ok()).count() as u64;
     assert_eq!(symbolizer.counts().named, named);
     let same = classes.get(&Class::Same).copied().unwrap_or(0);
     let other_name = classes.get(&Class::OtherNameOfTheSameStart).copied().unwrap_or(0);
@@ -205,7 +212,7 @@ fn address_without_a_symbol_has_the_reason_that_its_file_shows() {
         let base = 0x50_0000_0000;
         map(&mut spaces, CpuMode::USER, pid, [base, 0x10_0000, 0], path.as_os_str().as_encoded_bytes());
         let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, base + address)]);
-        found[0].as_ref().map(|_| ()).map_err(|reason| *reason)
+        named(&found[0]).map(|_| ())
     };
     assert_eq!(reason(&path, ".text"), Ok(()));
     // Tools name no functions in the first entry of the table, the resolver of all others.

@@ -59,7 +59,7 @@ fn color(frame: &str) -> Color {
     let (from, to) = match frame {
         _ if frame.ends_with("_[k]") => KERNEL,
         _ if frame.ends_with("_[i]") => INLINED,
-        _ if frame.starts_with('[') && frame.ends_with(']') => UNNAMED,
+        _ if frame.starts_with('[') && frame.ends_with(']') || is_start(frame) => UNNAMED,
         _ => USER,
     };
     let part = hash(frame);
@@ -69,6 +69,13 @@ fn color(frame: &str) -> Color {
         (at(from) + (at(to) - at(from)) * part / 255) as u8
     });
     Color { r, g, b }
+}
+
+/// Returns true for a function without a name, which is called by its file and start:
+/// `libz.so.1+0x2f30`.
+fn is_start(frame: &str) -> bool {
+    let start = frame.rsplit_once("+0x").map(|(_, start)| start);
+    start.is_some_and(|start| !start.is_empty() && start.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 /// Returns a number below 256 that is the same in each run (FNV-1a).
@@ -117,6 +124,11 @@ mod tests {
             "{colors:?}"
         );
         assert_eq!(color("a"), colors[0]);
+        // A function that is called by its file and start has no name.
+        for (frame, is_unnamed) in [("libz.so.1+0x2f30", true), ("a+0x", false), ("f<1+0x2>", false)] {
+            let color = color(frame);
+            assert_eq!(color.r == color.b, is_unnamed, "{frame}");
+        }
     }
 
     #[test]

@@ -155,8 +155,8 @@ pub(crate) fn node_text(entry: &Entry<'_>, parent: Option<&Entry<'_>>, names: &F
 /// Returns the fields of an entry in JSON. Unknown names and columns that were not requested are
 /// null.
 pub(crate) fn fields(entry: &Entry<'_>) -> Vec<(&'static str, Value)> {
-    let kernel = ("kernel", json!(entry.is_kernel));
-    KEYS.iter().flat_map(|key| (key.json)(entry)).chain([kernel]).collect()
+    let flags = [("unnamed", json!(entry.is_unnamed)), ("kernel", json!(entry.is_kernel))];
+    KEYS.iter().flat_map(|key| (key.json)(entry)).chain(flags).collect()
 }
 
 fn known(text: Option<&str>) -> Option<&str> {

@@ -90,23 +90,30 @@ fn frames_of(locations: &Locations, id: LocationId) -> String {
     let object = location.object().and_then(|object| locations.object(object));
     let object = Optional(object.map(|object| Text(locations.string(object.path))));
     let (address, is_kernel) = (location.address(), location.is_kernel());
-    let frame = |function: Option<&str>, file: Option<&str>, line: u32, column: u16, is_inlined: bool| {
+    let frame = |function: Option<&str>,
+                 file: Option<&str>,
+                 line: u32,
+                 column: u16,
+                 index: usize,
+                 len: usize| {
+        let (is_inlined, is_unnamed) =
+            (index + 1 < len, function.is_none() || locations.is_unnamed(id, index));
         let (function, file) = (Optional(function.map(Text)), Optional(file.map(Text)));
         let (line, column) = (Optional((line > 0).then_some(line)), Optional((column > 0).then_some(column)));
         format!(
-            "{{\"function\":{function},\"object\":{object},\"address\":\"{address:#x}\",\"file\":{file},\
+            "{{\"function\":{function},\"unnamed\":{is_unnamed},\"object\":{object},\"address\":\"{address:#x}\",\"file\":{file},\
              \"line\":{line},\"column\":{column},\"inlined\":{is_inlined},\"kernel\":{is_kernel}}}"
         )
     };
     let frames = locations.frames(id);
     if frames.is_empty() {
-        return frame(None, None, 0, 0, false);
+        return frame(None, None, 0, 0, 0, 0);
     }
     let texts = frames.iter().enumerate().map(|(index, inner)| {
         let file = locations.function(inner.function).and_then(|function| function.file);
         let file = file.map(|file| locations.string(file));
         let name = locations.function_name(inner.function);
-        frame(Some(name), file, inner.line, inner.column, index + 1 < frames.len())
+        frame(Some(name), file, inner.line, inner.column, index, frames.len())
     });
     texts.collect::<Vec<_>>().join(",")
 }

@@ -287,7 +287,8 @@ fn add_mappings(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io::
         let addresses = facts.addresses.get_or_insert(address..address);
         *addresses = addresses.start.min(address)..addresses.end.max(address.saturating_add(1));
         let frames = locations.frames(LocationId::next(index));
-        facts.has_functions |= !frames.is_empty();
+        // A reader that has the symbols can still name functions that are called by their start.
+        facts.has_functions |= !frames.is_empty() && location.unnamed().is_none();
         facts.has_inlined |= frames.len() > 1;
         for frame in frames {
             facts.has_files |=

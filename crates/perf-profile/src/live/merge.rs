@@ -154,9 +154,9 @@ impl Merge {
         let key = (object, frames, location.unnamed());
         *self.by_frames.entry(key).or_insert_with_key(|(object, frames, reason)| {
             let merged = locations.add(*object, location.address());
-            match reason {
-                Some(reason) => locations.set_symbols(merged, &Err(*reason)),
-                None => locations.set_frames(merged, frames.iter().copied()),
+            locations.set_frames(merged, frames.iter().copied());
+            if let Some(reason) = reason {
+                locations.set_unnamed(merged, *reason);
             }
             merged
         })

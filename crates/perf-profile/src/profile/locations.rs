@@ -90,7 +90,8 @@ impl Location {
         self.function_offset
     }
 
-    /// Returns why the location has no function.
+    /// Returns why the location has no function, or why its outermost function has no name and is
+    /// called by its file and start: [`Symbols::unnamed`].
     pub fn unnamed(&self) -> Option<Unnamed> {
         self.unnamed
     }
@@ -268,9 +269,23 @@ impl Locations {
         self.set_frames(location, frames);
         if let Some(location) = self.addresses.get_mut(location.index()) {
             location.function_offset = offset;
-            location.unnamed = symbols.as_ref().err().copied();
+            location.unnamed = symbols.as_ref().map_or_else(|reason| Some(*reason), Symbols::unnamed);
             location.no_lines = symbols.as_ref().ok().and_then(Symbols::no_lines);
         }
+    }
+
+    /// Sets why a location has no name.
+    pub(crate) fn set_unnamed(&mut self, location: LocationId, reason: Unnamed) {
+        if let Some(location) = self.addresses.get_mut(location.index()) {
+            location.unnamed = Some(reason);
+        }
+    }
+
+    /// Returns true if a frame of a location has no name but the start of its function: the
+    /// outermost one, if the location [is unnamed](Location::unnamed).
+    pub fn is_unnamed(&self, location: LocationId, frame: usize) -> bool {
+        let location = self.get(location);
+        location.unnamed.is_some() && frame + 1 >= location.frames.len()
     }
 
     /// Returns a location; for an id of other tables, a location without object and functions.
@@ -287,5 +302,27 @@ impl Locations {
     pub fn frames(&self, location: LocationId) -> &[Frame] {
         let range = &self.get(location).frames;
         self.frames.get(range.start as usize..range.end as usize).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn function_without_a_name_is_told_from_those_inlined_into_it() {
+        let mut locations = Locations::new();
+        let [started, unknown, named] = [1, 2, 3].map(|address| locations.add(None, address));
+        let functions = ["inlined", "libz.so.1+0x2f30"]
+            .map(|name| perf_symbols::Function { name: name.into(), source: None });
+        let symbols = Symbols::new(functions, 8);
+        let reason = Unnamed::NoSymbol;
+        locations.set_symbols(started, &Ok(symbols.clone().with_unnamed(Some(reason))));
+        locations.set_symbols(unknown, &Err(reason));
+        locations.set_symbols(named, &Ok(symbols));
+        let unnamed = [started, unknown, named].map(|id| locations.get(id).unnamed());
+        assert_eq!(unnamed, [Some(reason), Some(reason), None]);
+        let frames = [0, 1].map(|frame| locations.is_unnamed(started, frame));
+        assert_eq!((frames, locations.is_unnamed(named, 1)), ([false, true], false));
     }
 }

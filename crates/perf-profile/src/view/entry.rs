@@ -50,8 +50,12 @@ pub struct Entry<'p> {
     pub tid: Option<u32>,
     /// The path of the control group; [`UNKNOWN`] if it was not recorded.
     pub cgroup: Option<&'p str>,
-    /// The name of the function; [`UNKNOWN`] for an address without a function.
+    /// The name of the function, or its file and start if it has no name; [`UNKNOWN`] for an
+    /// address without a function.
     pub function: Option<&'p str>,
+    /// True if [`function`](Self::function) is no name: [`UNKNOWN`], or the file and the start of a
+    /// function, such as `libz.so.1+0x2f30`.
+    pub is_unnamed: bool,
     /// The path of the object; [`UNKNOWN`] for an address without one.
     pub object: Option<&'p str>,
     /// The path of the source file and the line, from 1; [`UNKNOWN`] and 0 without line
@@ -71,7 +75,7 @@ impl fmt::Display for Entry<'_> {
             f.write_fmt(text)
         };
         // Without `..`, so that a new property is not forgotten here.
-        let Self { comm, pid, tid, cgroup, function, object, line, is_kernel: _ } = self;
+        let Self { comm, pid, tid, cgroup, function, object, line, is_unnamed: _, is_kernel: _ } = self;
         if let Some(comm) = comm {
             part(f, format_args!("{comm}"))?;
         }
@@ -114,6 +118,7 @@ struct Part {
     function: Option<StringId>,
     line: Option<(StringId, u32)>,
     is_kernel: bool,
+    is_unnamed: bool,
 }
 
 /// Index of a [`Head`].
@@ -173,7 +178,7 @@ impl Entries {
     pub(super) fn new(columns: &[Column]) -> Self {
         let mut parts = Numbered::new();
         // The first part stands for samples without a stack.
-        parts.add(Part::default());
+        parts.add(Part { is_unnamed: columns.contains(&Column::Function), ..Part::default() });
         Self { columns: columns.to_vec(), heads: Numbered::new(), parts, places: Places::default() }
     }
 
@@ -221,12 +226,13 @@ impl Entries {
         let (has_function, has_line) = (self.has(Column::Function), self.has(Column::Line));
         let is_kernel = location.is_kernel() && self.columns.iter().any(|column| !column.is_of_thread());
         let base = Part { object, is_kernel, ..Part::default() };
-        for frame in locations.frames(id) {
+        for (index, frame) in locations.frames(id).iter().enumerate() {
             let function = locations.function(frame.function);
             let line = function.and_then(|function| Some((function.file?, frame.line)));
             let part = Part {
                 function: function.map(|function| function.name).filter(|_| has_function),
                 line: line.filter(|_| has_line),
+                is_unnamed: has_function && locations.is_unnamed(id, index),
                 ..base
             };
             let part = self.parts.add(part);
@@ -236,7 +242,7 @@ impl Entries {
             }
         }
         if self.places.parts.len() == start {
-            let part = self.parts.add(base);
+            let part = self.parts.add(Part { is_unnamed: has_function, ..base });
             self.places.parts.push(part);
         }
         let len = self.places.parts.len() - start;
@@ -275,6 +281,7 @@ impl Entries {
             function: part.filter(|_| self.has(Column::Function)).map(|part| text(part.function)),
             line: part.filter(|_| self.has(Column::Line)).map(|part| line(part.line)),
             is_kernel: part.is_some_and(|part| part.is_kernel),
+            is_unnamed: part.is_some_and(|part| part.is_unnamed),
         }
     }
 }

@@ -12,6 +12,8 @@ pub(crate) mod foreign;
 mod headers;
 #[cfg(test)]
 pub(crate) mod made;
+#[cfg(feature = "names")]
+mod mini_debug_info;
 mod not_found;
 mod search;
 mod section;

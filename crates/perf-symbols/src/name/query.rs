@@ -216,7 +216,8 @@ pub enum Unnamed {
     /// A stub in the procedure linkage table, through which a library is called, and the function
     /// that it calls is unknown. Linkers give it no symbol.
     LinkageTable,
-    /// The file is stripped. It has symbols in `.gnu_debugdata`, which this crate does not read.
+    /// The file is stripped. It has symbols in `.gnu_debugdata`, which are damaged or larger than
+    /// 256 MiB.
     MiniDebugInfo,
     /// The symbols of the file are damaged, so that the library could not read them.
     Damaged,
@@ -260,7 +261,7 @@ impl fmt::Display for Unnamed {
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",
             Self::LinkageTable => "a stub that calls a function (procedure linkage table) without a symbol",
             Self::MiniDebugInfo => {
-                "the symbols of the file are in .gnu_debugdata, which is not read; install its debug package"
+                "the symbols of the file are in .gnu_debugdata, which is damaged or too large; install its debug package"
             }
             Self::Damaged => "the symbols of the file are damaged",
             Self::TooLarge => "the file has more than 4 GiB of symbols; give a debug file with fewer",

@@ -86,6 +86,12 @@ pub trait FileSymbols {
     /// Returns the functions at an address of the file's symbol table. Addresses of one request are
     /// ascending.
     fn symbolize(&mut self, address: u64) -> Option<Symbols>;
+
+    /// Returns why [`symbolize`](Self::symbolize) found no function at an address; by default,
+    /// [`Unnamed::NoSymbol`].
+    fn no_symbol(&self, _address: u64) -> Unnamed {
+        Unnamed::NoSymbol
+    }
 }
 
 /// Reads the symbols of an open file.

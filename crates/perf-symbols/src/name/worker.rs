@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::code_changes::CodeChanges;
-use super::elf::{kept_bytes, no_symbol};
+use super::elf::kept_bytes;
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
 use super::open_files::OpenFiles;
@@ -270,7 +270,8 @@ impl Worker {
         }
         let Some((file, symbols)) = self.open.get(number) else { return Err(Unnamed::Damaged) };
         let file = file.clone();
-        let symbolize = || addresses.iter().map(|address| symbols.symbolize(*address)).collect::<Vec<_>>();
+        let mut name = |address| symbols.symbolize(address).ok_or_else(|| symbols.no_symbol(address));
+        let symbolize = || addresses.iter().map(|address| name(*address)).collect::<Vec<_>>();
         let answers = caught(symbolize);
         // Discard the names if the file is no longer the one that was verified.
         if !file.symbol_file().is_unchanged() {
@@ -282,8 +283,7 @@ impl Worker {
             self.counts.panics += 1;
             return Err(Unnamed::Damaged);
         };
-        let named = addresses.iter().zip(answers);
-        Ok(named.map(|(address, symbols)| symbols.ok_or_else(|| no_symbol(&file, *address))).collect())
+        Ok(answers)
     }
 
     fn open_file(&mut self, number: u64, found: &FoundFile) -> Result<(), Unnamed> {

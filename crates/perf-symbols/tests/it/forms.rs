@@ -217,6 +217,40 @@ fn stub_of_a_static_program_is_named_by_the_function_that_it_chooses() {
     assert!(names.iter().any(|name| name == "memcpy@plt" || name == "strlen@plt"), "{names:?}");
 }
 
+/// Compresses the symbols of a program and strips it, as the manual of gdb describes it
+/// (`MiniDebugInfo`) and Fedora does it, but with weak functions. The arguments are the program and
+/// the result.
+const MINI_DEBUG_INFO: &str = r#"
+nm -D "$1" --format=posix --defined-only | awk '{ print $1 }' | sort > "$2.dynamic" &&
+nm "$1" --format=posix --defined-only | awk '$2 ~ /^[TtDWw]$/ { print $1 }' | sort > "$2.functions" &&
+comm -13 "$2.dynamic" "$2.functions" > "$2.keep" &&
+objcopy --only-keep-debug "$1" "$2.debug" &&
+objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols="$2.keep" "$2.debug" "$2.mini" &&
+xz -f "$2.mini" &&
+objcopy -S --add-section .gnu_debugdata="$2.mini.xz" "$1" "$2""#;
+
+#[test]
+fn stripped_program_has_the_names_of_its_mini_debug_info() {
+    let Some(plain) = Plain::new("mini") else { return };
+    let path = plain.programs.path("stripped");
+    let arguments = ["-c", MINI_DEBUG_INFO, "sh"].map(Path::new);
+    if !run("sh", &[&arguments[..], &[&*plain.path, &*path]].concat()) {
+        return;
+    }
+    let found = symbols(&path, &plain.addresses, true);
+    let mut named = 0;
+    for ((address, found), expected) in plain.addresses.iter().zip(&found).zip(&plain.symbols) {
+        let Some(expected) = expected else { continue };
+        let found = found.as_ref().filter(|found| found.unnamed().is_none());
+        // Symbols without a size end after a byte.
+        let Some(found) = found else { continue };
+        assert_eq!(name_and_start(*address, found), name_and_start(*address, expected), "{address:#x}");
+        named += 1;
+    }
+    let count = plain.symbols.iter().flatten().count();
+    assert!(named * 20 > count * 19, "{named} of {count}");
+}
+
 #[test]
 fn build_id_is_found_without_a_segment_and_of_any_length() {
     let programs = Programs::empty("build-ids");

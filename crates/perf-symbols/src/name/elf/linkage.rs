@@ -55,11 +55,15 @@ pub(super) enum Target {
     Chooser(u64),
 }
 
+/// Decodes the stub at the start of code with this address. Returns its slot, and the length in bytes
+/// of its instructions up to the jump.
+type Decode = fn(&[u8], u64) -> Option<(Slot, usize)>;
+
 impl LinkageTable {
     /// Reads the stubs of a file; none for a machine whose stubs are unknown.
     pub(super) fn read(file: &ObjectFile) -> Self {
         let mut stubs = Vec::new();
-        let decode: fn(&[u8], u64) -> Option<(Slot, usize)> = match file.machine() {
+        let decode: Decode = match file.machine() {
             X86_64 if file.is_64() => x86_64,
             ARM64 if file.is_little_endian() => arm64,
             _ => return Self { stubs: Box::default(), targets: HashMap::new() },
@@ -130,12 +134,7 @@ const ALIGNMENT: usize = 4;
 const LARGEST: u64 = 24;
 
 /// Adds the stubs in a section. A stub ends where the next one begins.
-fn add_stubs(
-    stubs: &mut Vec<Stub>,
-    address: u64,
-    bytes: &[u8],
-    decode: impl Fn(&[u8], u64) -> Option<(Slot, usize)>,
-) {
+fn add_stubs(stubs: &mut Vec<Stub>, address: u64, bytes: &[u8], decode: Decode) {
     let first = stubs.len();
     let mut at = 0;
     while let Some(code) = bytes.get(at..).filter(|code| !code.is_empty()) {
@@ -153,18 +152,17 @@ fn add_stubs(
     }
 }
 
-/// Decodes a stub of x86-64 at an address. Returns its slot and the length of its instructions up
-/// to the jump.
+/// The [`Decode`] of x86-64.
 fn x86_64(code: &[u8], address: u64) -> Option<(Slot, usize)> {
     const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     // Stubs of 8 bytes are the smallest.
-    if !address.is_multiple_of(8) {
+    if address % 8 != 0 {
         return None;
     }
     let number = |code: &[u8]| code.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
     let rest = code.strip_prefix(&ENDBR64).unwrap_or(code);
     // Before the lazy jump to the dynamic linker: push the index, then jmp or bnd jmp.
-    if let [0x68, number @ .., 0xe9] | [0x68, number @ .., 0xf2] = rest.get(..6)? {
+    if let [0x68, number @ .., 0xe9 | 0xf2] = rest.get(..6)? {
         let index = number.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
         return Some((Slot::Index(index.into()), code.len() - rest.len() + 10));
     }
@@ -179,7 +177,7 @@ fn x86_64(code: &[u8], address: u64) -> Option<(Slot, usize)> {
     Some((Slot::Address(next.wrapping_add_signed(offset.into())), len))
 }
 
-/// Decodes a stub of arm64, as [`x86_64`] does: `adrp x16, page; ldr x17, [x16, #offset]`.
+/// The [`Decode`] of arm64: `adrp x16, page; ldr x17, [x16, #offset]`.
 fn arm64(code: &[u8], address: u64) -> Option<(Slot, usize)> {
     const BTI_C: u32 = 0xd503_245f;
     let word = |index: usize| {
@@ -191,9 +189,9 @@ fn arm64(code: &[u8], address: u64) -> Option<(Slot, usize)> {
     if adrp & 0x9f00_001f != 0x9000_0010 || ldr & 0xffc0_03ff != 0xf940_0211 {
         return None;
     }
-    // 21 bits, the lowest two of which come first; then sign-extended, in pages of 4 KiB.
-    let pages = (adrp >> 5 & 0x7_ffff) << 2 | adrp >> 29 & 3;
-    let pages = i64::from((pages << 11) as i32 >> 11);
+    // A signed number of 21 bits, in pages of 4 KiB. Its lowest two bits are apart.
+    let bits = i64::from((adrp >> 5 & 0x7_ffff) << 2 | adrp >> 29 & 3);
+    let pages = if bits < 1 << 20 { bits } else { bits - (1 << 21) };
     let page = (address.wrapping_add(first as u64 * 4) & !0xfff).wrapping_add_signed(pages << 12);
     let offset = u64::from(ldr >> 10 & 0xfff) * 8;
     Some((Slot::Address(page.wrapping_add(offset)), (first + 2) * 4))
@@ -209,7 +207,6 @@ mod tests {
         let endbr = [0xf3, 0x0f, 0x1e, 0xfa];
         let jump = [0xff, 0x25, 0xca, 0x2f, 0, 0];
         let push = [0x68, 3, 0, 0, 0];
-        type Decode = fn(&[u8], u64) -> Option<(Slot, usize)>;
         let cases: [(Decode, Vec<u8>, Slot); 8] = [
             (x86_64, jump.to_vec(), Slot::Address(0x4000)),
             (x86_64, [&endbr[..], &jump].concat(), Slot::Address(0x4004)),

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::demangle::demangled;
-use crate::file::{ElfError, FoundFile, ObjectFile};
+use crate::file::{ElfError, ObjectFile};
 
 /// The functions of a file by address. If an address has several symbols, the name is the one that
 /// the perf tool prefers, so that both tools print the same.
 pub(super) struct SymbolTable {
-    found: Arc<FoundFile>,
     /// `.symtab` first, then `.dynsym` for functions that the former lacks.
     tables: Vec<Table>,
     /// Demangled names, by index of the table and first address.
@@ -61,9 +60,8 @@ impl Function {
 }
 
 impl SymbolTable {
-    /// Reads the symbols of a file.
-    pub(super) fn read(found: Arc<FoundFile>) -> Result<Self, ElfError> {
-        let file = found.symbol_file();
+    /// Reads the symbols of a file. `is_complete` means that `.symtab` has all functions.
+    pub(super) fn read(file: &ObjectFile, is_complete: bool) -> Result<Self, ElfError> {
         let mut tables = Vec::new();
         for (symbols, strings) in [(".symtab", ".strtab"), (".dynsym", ".dynstr")] {
             let mut reader = Reader {
@@ -75,18 +73,18 @@ impl SymbolTable {
             if file.read_pieces(symbols, PIECE * reader.symbol_len(), |piece| reader.add(piece))?.is_some() {
                 // `.dynsym` has only exported symbols, so that the next one does not bound a symbol
                 // of size 0.
-                tables.push(Table::new(reader.functions, strings, symbols == ".symtab"));
+                tables.push(Table::new(reader.functions, strings, is_complete && symbols == ".symtab"));
             }
         }
-        Ok(Self { found, tables, names: HashMap::new() })
+        Ok(Self { tables, names: HashMap::new() })
     }
 
-    /// Returns the first address and the demangled name of the function at an address.
-    pub(super) fn find(&mut self, address: u64) -> Option<(u64, Arc<str>)> {
+    /// Returns the first address and the demangled name of the function at an address. `file` is the
+    /// one that was read.
+    pub(super) fn find(&mut self, file: &ObjectFile, address: u64) -> Option<(u64, Arc<str>)> {
         (0..self.tables.len()).find_map(|index| {
             let start = self.tables.get(index)?.start_of(address)?;
             // A symbol of size 0, such as `_init`, does not extend into the next section.
-            let file = self.found.symbol_file();
             if !file.is_in_one_section(start, address) {
                 return None;
             }
@@ -366,11 +364,13 @@ mod tests {
         let found = finder.find(1, &vdso(start..end), None).expect("the vdso");
         assert!(found.object().is_memory());
         let text = found.object().section_addresses(".text").expect("code");
-        let mut symbols = SymbolTable::read(found.into()).expect("symbols");
-        let functions: BTreeMap<_, _> = text.clone().filter_map(|address| symbols.find(address)).collect();
+        let file = found.object();
+        let mut symbols = SymbolTable::read(file, true).expect("symbols");
+        let functions: BTreeMap<_, _> =
+            text.clone().filter_map(|address| symbols.find(file, address)).collect();
         assert!(functions.len() > 2 && functions.keys().all(|start| text.contains(start)), "{functions:?}");
         assert!(functions.values().any(|name| name.ends_with("clock_gettime")), "{functions:?}");
-        assert_eq!(symbols.find(0), None);
+        assert_eq!(symbols.find(file, 0), None);
         // 32-bit programs have their own path of the same length.
         if cfg!(target_pointer_width = "64") {
             let low = vdso(0xf7f0_0000..0xf7f0_0000 + (end - start));

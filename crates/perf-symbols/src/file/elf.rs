@@ -179,7 +179,7 @@ impl ObjectFile {
     }
 
     /// Returns the address of the program's entry point in the file's symbol table, if it has one.
-    #[cfg(feature = "unwind")]
+    #[cfg(any(feature = "names", feature = "unwind"))]
     pub(crate) fn entry_point(&self) -> Option<u64> {
         Some(self.headers.entry_point).filter(|address| *address != 0)
     }
@@ -410,14 +410,30 @@ impl ObjectFile {
     /// Returns the bytes at an offset in a section that is not compressed.
     #[cfg(feature = "names")]
     pub(crate) fn bytes_at<const N: usize>(&self, section: &str, offset: u64) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.read_range(section, offset, &mut bytes)?;
+        Some(bytes)
+    }
+
+    /// Returns `len` bytes from an offset in a section that is not compressed.
+    #[cfg(feature = "names")]
+    pub(crate) fn range_of(&self, section: &str, offset: u64, len: u64) -> Option<Vec<u8>> {
+        // Checked before the memory is allocated.
+        let addresses = self.section_addresses(section)?;
+        let is_inside = len <= (addresses.end - addresses.start).min(self.content.len().ok()?);
+        let mut bytes = vec![0; usize::try_from(len).ok().filter(|_| is_inside)?];
+        self.read_range(section, offset, &mut bytes)?;
+        Some(bytes)
+    }
+
+    #[cfg(feature = "names")]
+    fn read_range(&self, section: &str, offset: u64, bytes: &mut [u8]) -> Option<()> {
         let section =
             self.headers.section(section).filter(|section| section.compression == Compression::None)?;
         let (start, len) = section.in_file?;
-        let mut bytes = [0; N];
-        let is_inside = offset.checked_add(N as u64).is_some_and(|end| end <= len);
+        let is_inside = offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= len);
         let at = start.checked_add(offset).filter(|_| is_inside)?;
-        self.content.read_exact_at(&mut bytes, at).ok()?;
-        Some(bytes)
+        self.content.read_exact_at(bytes, at).ok()
     }
 
     /// Returns the NUL-terminated string at an offset in a string section, if it has at most

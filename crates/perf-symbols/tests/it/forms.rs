@@ -217,6 +217,63 @@ fn stub_of_a_static_program_is_named_by_the_function_that_it_chooses() {
     assert!(names.iter().any(|name| name == "memcpy@plt" || name == "strlen@plt"), "{names:?}");
 }
 
+const GO: &str = r"package main
+
+type number struct{ n int }
+
+//go:noinline
+func (t *number) work(rounds int) (sum int) {
+	for i := 0; i < rounds; i++ {
+		sum += i ^ t.n
+	}
+	return sum
+}
+
+func main() {
+	println((&number{3}).work(1000))
+}
+";
+
+#[test]
+fn stripped_go_program_has_the_names_of_the_plain_one() {
+    let programs = Programs::empty("go");
+    let source = programs.path("main.go");
+    std::fs::write(&source, GO).expect("a source");
+    let build = |name: &str, options: &[&str]| {
+        let path = programs.path(name);
+        let mut command = Command::new("go");
+        // Its settings and caches are in the folder of the test.
+        for variable in ["GOCACHE", "GOPATH", "GOENV", "HOME"] {
+            command.env(variable, programs.path(variable));
+        }
+        command.env("GOFLAGS", "").env("GO111MODULE", "off").env("CGO_ENABLED", "0").args(["build", "-o"]);
+        let done = command.arg(&path).args(options).arg(&source).stderr(Stdio::null()).status();
+        done.is_ok_and(|status| status.success()).then_some(path)
+    };
+    for mode in ["-buildmode=exe", "-buildmode=pie"] {
+        let whole = build("plain", &[mode]).zip(build("stripped", &[mode, "-ldflags=-s -w"]));
+        let Some((plain, stripped)) = whole else {
+            eprintln!("skipped: go cannot compile with {mode}");
+            return;
+        };
+        let text = ObjectFile::open(&plain).expect("it").section_addresses(".text").expect("code");
+        let addresses: Vec<_> = text.step_by(67).collect();
+        let [expected, found] = [plain, stripped].map(|path| symbols(&path, &addresses, false));
+        let mut same = 0;
+        for ((&address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
+            let Some(expected) = expected else { continue };
+            let found = found.as_ref().map(|found| name_and_start(address, found));
+            let (expected, start) = name_and_start(address, expected);
+            // The table leaves out the types of generic functions and the calling convention.
+            let plain = |name: &str| name.trim_end_matches(".abi0").split('[').next().map(str::to_owned);
+            let found = found.map(|(name, start)| (plain(&name), start));
+            assert_eq!(found, Some((plain(&expected), start)), "{mode}");
+            same += 1;
+        }
+        assert!(same > 1000, "{same}");
+    }
+}
+
 /// Compresses the symbols of a program and strips it, as the manual of gdb describes it
 /// (`MiniDebugInfo`) and Fedora does it, but with weak functions. The arguments are the program and
 /// the result.

@@ -2,6 +2,7 @@
 //! its debug information.
 
 mod dwarf;
+mod go_functions;
 mod limits;
 mod linkage;
 mod no_lines;

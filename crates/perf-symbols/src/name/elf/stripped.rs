@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::super::demangle::demangled;
 use super::super::query::Unnamed;
+use super::go_functions::GoFunctions;
 use super::linkage::{LinkageTable, Target, is_linkage_table, symbol_name};
 use super::starts::FunctionStarts;
 use super::table::SymbolTable;
@@ -16,8 +17,9 @@ pub(super) struct Stripped {
     stubs: Option<LinkageTable>,
     /// The file in `.gnu_debugdata` with its symbols, `Ok(None)` if there is none.
     mini: Option<Result<Option<(ObjectFile, SymbolTable)>, ElfError>>,
+    go: Option<GoFunctions>,
     starts: Option<FunctionStarts>,
-    /// Names of stubs and texts of starts, by first address.
+    /// Names of stubs and Go functions and texts of starts, by first address.
     names: HashMap<u64, Arc<str>>,
 }
 
@@ -36,7 +38,8 @@ impl Stripped {
         if is_stub(found, address) {
             return self.stub(found, table, address).map(named);
         }
-        if let Some(function) = self.mini(found, address) {
+        let function = self.mini(found, address).or_else(|| self.go(found, address));
+        if let Some(function) = function {
             return Some(named(function));
         }
         let (start, name) = self.start(found, address)?;
@@ -86,6 +89,14 @@ impl Stripped {
         table.find(file, address)
     }
 
+    /// Returns a function that the Go runtime names.
+    fn go(&mut self, found: &FoundFile, address: u64) -> Option<(u64, Arc<str>)> {
+        let file = found.object();
+        let functions = self.go.get_or_insert_with(|| GoFunctions::read(file));
+        let (start, name) = functions.find(file, address)?;
+        Some((start, self.names.entry(start).or_insert_with(|| name.into()).clone()))
+    }
+
     /// Returns the first address of a function that has no symbol, and a text in place of its name.
     fn start(&mut self, found: &FoundFile, address: u64) -> Option<(u64, Arc<str>)> {
         let file = found.object();
@@ -104,8 +115,8 @@ fn is_stub(found: &FoundFile, address: u64) -> bool {
 
 /// Estimates the memory in bytes that the other sources of names of a file take.
 pub(super) fn kept_bytes(file: &ObjectFile) -> u64 {
-    // An entry of unwind information has at least 20 bytes, and takes 16. Symbols are compressed
-    // to a sixth.
-    let bytes = |section: &[u8]| file.bytes_of(|name| name == section);
-    bytes(b".eh_frame").saturating_add(bytes(b".gnu_debugdata").saturating_mul(8))
+    // An entry of unwind information has at least 20 bytes, and takes 16, as a Go function does.
+    // Symbols are compressed to a sixth.
+    let starts = file.bytes_of(|name| name == b".eh_frame" || name.ends_with(b".gopclntab"));
+    starts.saturating_add(file.bytes_of(|name| name == b".gnu_debugdata").saturating_mul(8))
 }

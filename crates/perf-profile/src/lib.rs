@@ -62,10 +62,10 @@
 //!
 //! | feature | formats | crates in all, with perf-symbols |
 //! |---|---|---|
-//! | none | [`Folded`] | 27 |
-//! | `json` | `JsonLines`, `Firefox`, `Chrome` | 31 |
-//! | `pprof` | `Pprof` | 37 |
-//! | `perf-data` | none: the module `read` | 41 |
+//! | none | [`Folded`] | 28 |
+//! | `json` | `JsonLines`, `Firefox`, `Chrome` | 32 |
+//! | `pprof` | `Pprof` | 38 |
+//! | `perf-data` | none: the module `read` | 42 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

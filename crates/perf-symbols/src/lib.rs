@@ -63,9 +63,9 @@
 //! |---|---|---|---|
 //! | | address spaces, stacks of callchains | 4, as for `perf-decode` | 1.85 |
 //! | `files` | files of mappings, with `object` | 10 | 1.85 |
-//! | `names` | names, with `addr2line` | 20 | 1.88 |
+//! | `names` | names, with `addr2line` | 21 | 1.88 |
 //! | `unwind` | stacks from registers and stack copies, with `framehop` | 19 | 1.88 |
-//! | `names`, `unwind` | both | 23 | 1.88 |
+//! | `names`, `unwind` | both | 24 | 1.88 |
 //! | `debuginfod` | downloads from debuginfod servers, with `ureq` | 21 more, and 3 to build | 1.85 |
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a running command.

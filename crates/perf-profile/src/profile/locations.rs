@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn function_without_a_name_is_told_from_those_inlined_into_it() {
+    fn function_without_a_name_differs_from_those_inlined_into_it() {
         let mut locations = Locations::new();
         let [started, unknown, named] = [1, 2, 3].map(|address| locations.add(None, address));
         let functions = ["inlined", "libz.so.1+0x2f30"]

@@ -1,11 +1,10 @@
 //! The symbols that Fedora and its relatives keep in stripped files: an ELF file, compressed by xz,
 //! in the section `.gnu_debugdata`.
 
-use std::io::{self, Read};
-
-use lzma_rust2::XzReader;
+use std::io;
 
 use super::elf::{ElfError, ObjectFile};
+use super::xz::decompressed;
 use crate::caught::caught;
 
 const SECTION: &str = ".gnu_debugdata";
@@ -21,22 +20,11 @@ impl ObjectFile {
             return Ok(None);
         }
         let compressed = self.section_bytes(SECTION, MAX_COMPRESSED)?;
-        let bytes = caught(|| decompressed(&compressed));
+        let bytes = caught(|| decompressed(&compressed, MAX_BYTES));
         let bytes = bytes.unwrap_or_else(|| Err(io::Error::other("the decompressor panicked")));
         let bytes = bytes.map_err(|error| ElfError::Malformed(format!("section {SECTION}: {error}")))?;
         Self::from_memory(self.path(), bytes.into()).map(Some)
     }
-}
-
-/// Decompresses a file of xz.
-fn decompressed(compressed: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // Memory follows the output, also if the header claims a larger dictionary.
-    let count = XzReader::new(compressed, false).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if count as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("expected up to {MAX_BYTES} bytes, found more")));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

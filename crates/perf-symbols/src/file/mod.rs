@@ -17,6 +17,8 @@ mod mini_debug_info;
 mod not_found;
 mod search;
 mod section;
+#[cfg(feature = "names")]
+mod xz;
 
 #[cfg(feature = "debuginfod")]
 pub use debuginfod::Debuginfod;

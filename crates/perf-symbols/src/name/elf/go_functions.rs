@@ -9,7 +9,7 @@ use crate::file::ObjectFile;
 
 /// Names of the section: of position-dependent and of position-independent programs.
 const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
-/// The runtime's description of the program, a section of its own since Go 1.26.
+/// The runtime's description of the program. A separate section since Go 1.26.
 const MODULE: &str = ".go.module";
 /// Maximum number of functions. The largest programs have some 500 000.
 const MAX_FUNCTIONS: u64 = 8 << 20;
@@ -34,8 +34,8 @@ pub(super) struct GoFunctions {
 }
 
 impl GoFunctions {
-    /// Reads the table of a file: empty if there is none, it is damaged or of another version, or
-    /// the start of the code is unknown.
+    /// Reads the table of a file: empty if the file has no table, if it is damaged or of another
+    /// version, or if the start of the code is unknown.
     pub(super) fn read(file: &ObjectFile) -> Self {
         SECTIONS.into_iter().find_map(|section| Self::read_section(file, section)).unwrap_or_default()
     }

@@ -55,8 +55,8 @@ pub(super) enum Target {
     Chooser(u64),
 }
 
-/// Decodes the stub at the start of code with this address. Returns its slot, and the length in bytes
-/// of its instructions up to the jump.
+/// Decodes the stub at the start of code with this address. Returns its slot, and the length in
+/// bytes of its instructions up to the jump.
 type Decode = fn(&[u8], u64) -> Option<(Slot, usize)>;
 
 impl LinkageTable {

@@ -15,7 +15,7 @@ use crate::file::{ElfError, FoundFile, ObjectFile};
 #[derive(Default)]
 pub(super) struct Stripped {
     stubs: Option<LinkageTable>,
-    /// The file in `.gnu_debugdata` with its symbols, `Ok(None)` if there is none.
+    /// The file in `.gnu_debugdata` with its symbols; `Ok(None)` without that section.
     mini: Option<Result<Option<(ObjectFile, SymbolTable)>, ElfError>>,
     go: Option<GoFunctions>,
     starts: Option<FunctionStarts>,

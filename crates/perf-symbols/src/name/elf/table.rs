@@ -79,8 +79,8 @@ impl SymbolTable {
         Ok(Self { tables, names: HashMap::new() })
     }
 
-    /// Returns the first address and the demangled name of the function at an address. `file` is the
-    /// one that was read.
+    /// Returns the first address and the demangled name of the function at an address. `file` is
+    /// the one that was read.
     pub(super) fn find(&mut self, file: &ObjectFile, address: u64) -> Option<(u64, Arc<str>)> {
         (0..self.tables.len()).find_map(|index| {
             let start = self.tables.get(index)?.start_of(address)?;

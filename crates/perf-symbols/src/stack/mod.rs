@@ -7,6 +7,8 @@ mod machine;
 #[cfg(feature = "unwind")]
 mod reader;
 #[cfg(feature = "unwind")]
+mod sections;
+#[cfg(feature = "unwind")]
 mod unwind;
 #[cfg(feature = "unwind")]
 mod walker;

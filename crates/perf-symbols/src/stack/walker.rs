@@ -8,9 +8,10 @@ use perf_abi::CpuMode;
 use perf_abi::regs::RegsAbi;
 use perf_decode::Regs;
 
-use super::info::{Context, Entry, NoUnwindInfo, UnwindInfo};
+use super::info::{NoUnwindInfo, UnwindInfo};
 use super::machine::Machine;
 use super::reader::{StackCopy, StackReader};
+use super::sections::{Context, Entry};
 use super::unwind::Options;
 use super::{Stack, StackEnd, UserSource};
 use crate::space::FileKey;

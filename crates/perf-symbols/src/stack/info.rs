@@ -50,10 +50,9 @@ pub enum NoUnwindInfo {
     Uncovered,
     /// The entry has instructions that no compiler writes, such as a loop.
     Unsafe,
-    /// The entry needs more than the instruction pointer, stack pointer and frame pointer, which is
-    /// all that [`Unwinder`](super::Unwinder) tracks. Assembly code such as in OpenSSL keeps the
-    /// caller's stack pointer in another register, and functions that align their stack keep it in
-    /// memory.
+    /// The entry needs a register that the event does not sample, or whose value is unknown because
+    /// a frame before this one has no unwind information. Assembly code such as in OpenSSL keeps
+    /// the caller's stack pointer in any register.
     Registers,
     /// Reading the sections panicked.
     Panicked,
@@ -74,9 +73,7 @@ impl fmt::Display for NoUnwindInfo {
             }
             Self::Uncovered => f.write_str("no entry of .eh_frame covers the address"),
             Self::Unsafe => f.write_str("the entry of .eh_frame has instructions that no compiler writes"),
-            Self::Registers => {
-                f.write_str("the entry of .eh_frame needs registers or memory that are not followed")
-            }
+            Self::Registers => f.write_str("the entry of .eh_frame needs a register whose value is unknown"),
             Self::Panicked => f.write_str("reading the section .eh_frame panicked"),
         }
     }
@@ -91,7 +88,7 @@ pub(super) struct UnwindInfo<M: Machine> {
     pub(super) unwinder: M::Unwinder,
     /// Size of the sections in bytes.
     pub(super) len: u64,
-    sections: Sections,
+    pub(super) sections: Sections,
     /// Direct-mapped cache of recent lookups, indexed by address modulo length; address 0 marks an
     /// empty slot.
     known: Box<[(u64, Entry)]>,

@@ -9,6 +9,8 @@ use gimli::{AArch64, Register, RegisterRule, X86_64 as X86Register};
 use perf_abi::regs::{Architecture, Arm64Reg, X86Reg};
 use perf_decode::Regs;
 
+use super::registers::FrameRegisters;
+
 pub(super) type Bytes = Arc<[u8]>;
 
 /// How unwind information restores a register of the caller.
@@ -18,6 +20,7 @@ pub(super) type Rule = RegisterRule<usize>;
 pub(super) struct Interrupted<R> {
     pub(super) ip: u64,
     pub(super) registers: R,
+    pub(super) all: FrameRegisters,
     /// True if the handler runs on a separate stack (`sigaltstack`).
     pub(super) is_on_other_stack: bool,
 }
@@ -27,6 +30,10 @@ pub(super) trait Machine {
     /// The DWARF register of the return address.
     const RETURN_ADDRESS: Register;
     const FRAME_POINTER: Register;
+    const STACK_POINTER: Register;
+    /// The kernel's number of each DWARF register.
+    const SAMPLED: &'static [u8];
+    /// The registers that framehop follows.
     type Registers;
     type Cache: Default;
     type Unwinder: Default
@@ -35,7 +42,20 @@ pub(super) trait Machine {
     /// Returns the instruction pointer, the stack pointer, and the registers to unwind with. `mask`
     /// has the valid bits of addresses.
     fn registers(sampled: &Regs<'_>, mask: u64) -> Option<(u64, u64, Self::Registers)>;
+    /// Returns all sampled registers.
+    fn all_registers(sampled: &Regs<'_>) -> FrameRegisters {
+        let mut all = FrameRegisters::new();
+        for (number, &sampled_number) in (0..).zip(Self::SAMPLED) {
+            all.set(Register(number), sampled.get(sampled_number));
+        }
+        all
+    }
     fn stack_pointer(registers: &Self::Registers) -> u64;
+    /// Copies the values that framehop follows into a set of all registers.
+    fn write_to(registers: &Self::Registers, all: &mut FrameRegisters);
+    /// Sets the registers that framehop follows. Returns the address in the caller without pointer
+    /// authentication; `None` if a register is unknown.
+    fn set(registers: &mut Self::Registers, return_address: u64, all: &FrameRegisters) -> Option<u64>;
     /// Returns true if framehop tracks the value of a register across frames.
     fn is_followed(register: Register) -> bool;
     /// Returns true if this rule for the return address marks an outermost function.
@@ -61,6 +81,26 @@ impl Machine for X86_64 {
     const ARCHITECTURE: Architecture = Architecture::X86_64;
     const RETURN_ADDRESS: Register = X86Register::RA;
     const FRAME_POINTER: Register = X86Register::RBP;
+    const STACK_POINTER: Register = X86Register::RSP;
+    const SAMPLED: &'static [u8] = &[
+        X86Reg::AX.0,
+        X86Reg::DX.0,
+        X86Reg::CX.0,
+        X86Reg::BX.0,
+        X86Reg::SI.0,
+        X86Reg::DI.0,
+        X86Reg::BP.0,
+        X86Reg::SP.0,
+        X86Reg::R8.0,
+        X86Reg::R9.0,
+        X86Reg::R10.0,
+        X86Reg::R11.0,
+        X86Reg::R12.0,
+        X86Reg::R13.0,
+        X86Reg::R14.0,
+        X86Reg::R15.0,
+        X86Reg::IP.0,
+    ];
     type Registers = UnwindRegsX86_64;
     type Cache = CacheX86_64<MayAllocateDuringUnwind>;
     type Unwinder = UnwinderX86_64<Bytes>;
@@ -73,6 +113,18 @@ impl Machine for X86_64 {
 
     fn stack_pointer(registers: &Self::Registers) -> u64 {
         registers.sp()
+    }
+
+    fn write_to(registers: &Self::Registers, all: &mut FrameRegisters) {
+        all.set(X86Register::RA, Some(registers.ip()));
+        all.set(X86Register::RSP, Some(registers.sp()));
+        all.set(X86Register::RBP, Some(registers.bp()));
+    }
+
+    fn set(registers: &mut Self::Registers, return_address: u64, all: &FrameRegisters) -> Option<u64> {
+        let (sp, bp) = (all.get(X86Register::RSP)?, all.get(X86Register::RBP)?);
+        *registers = UnwindRegsX86_64::new(return_address, sp, bp);
+        Some(return_address)
     }
 
     fn is_followed(register: Register) -> bool {
@@ -110,18 +162,43 @@ impl Machine for X86_64 {
         // `uc_stack`, which the thread passed to sigaltstack(2), and `uc_mcontext.gregs`.
         const OTHER_STACK: u64 = 16;
         const OTHER_STACK_SIZE: u64 = 32;
-        const BP: u64 = 120;
-        const SP: u64 = 160;
-        const IP: u64 = 168;
+        const GREGS: u64 = 40;
+        const IP: u64 = GREGS + 16 * 8;
+        /// The order of `gregs`, in which the instruction pointer follows.
+        const ORDER: [Register; 16] = [
+            X86Register::R8,
+            X86Register::R9,
+            X86Register::R10,
+            X86Register::R11,
+            X86Register::R12,
+            X86Register::R13,
+            X86Register::R14,
+            X86Register::R15,
+            X86Register::RDI,
+            X86Register::RSI,
+            X86Register::RBP,
+            X86Register::RBX,
+            X86Register::RDX,
+            X86Register::RAX,
+            X86Register::RCX,
+            X86Register::RSP,
+        ];
         let mut at = |offset| registers.sp().checked_add(offset).ok_or(()).and_then(&mut read);
         let mut found = || {
             // Read the highest address first: if it is missing, the reported size is enough for the
             // whole struct.
             let ip = at(IP)?;
             let (start, size) = (at(OTHER_STACK)?, at(OTHER_STACK_SIZE)?);
+            let mut all = FrameRegisters::new();
+            for (register, offset) in ORDER.into_iter().zip((GREGS..).step_by(8)) {
+                all.set(register, Some(at(offset)?));
+            }
+            all.set(X86Register::RA, Some(ip));
+            let [sp, bp] = [X86Register::RSP, X86Register::RBP].map(|register| all.get(register).ok_or(()));
             Ok(Interrupted {
                 ip,
-                registers: UnwindRegsX86_64::new(ip, at(SP)?, at(BP)?),
+                registers: UnwindRegsX86_64::new(ip, sp?, bp?),
+                all,
                 is_on_other_stack: registers.sp().wrapping_sub(start) < size,
             })
         };
@@ -136,6 +213,13 @@ impl Machine for Arm64 {
     const ARCHITECTURE: Architecture = Architecture::ARM64;
     const RETURN_ADDRESS: Register = AArch64::X30;
     const FRAME_POINTER: Register = AArch64::X29;
+    const STACK_POINTER: Register = AArch64::SP;
+    /// The kernel numbers registers as DWARF does: x0 to x30, the stack pointer, the program
+    /// counter.
+    const SAMPLED: &'static [u8] = &[
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+        28, 29, 30, 31, 32,
+    ];
     type Registers = UnwindRegsAarch64;
     type Cache = CacheAarch64<MayAllocateDuringUnwind>;
     type Unwinder = UnwinderAarch64<Bytes>;
@@ -149,6 +233,21 @@ impl Machine for Arm64 {
 
     fn stack_pointer(registers: &Self::Registers) -> u64 {
         registers.sp()
+    }
+
+    fn write_to(registers: &Self::Registers, all: &mut FrameRegisters) {
+        all.set(AArch64::SP, Some(registers.sp()));
+        all.set(AArch64::X29, Some(registers.fp()));
+        all.set(AArch64::X30, Some(registers.lr()));
+    }
+
+    fn set(registers: &mut Self::Registers, return_address: u64, all: &FrameRegisters) -> Option<u64> {
+        let (sp, fp) = (all.get(AArch64::SP)?, all.get(AArch64::X29)?);
+        // Removes the pointer authentication.
+        registers.set_lr(return_address);
+        registers.set_sp(sp);
+        registers.set_fp(fp);
+        Some(registers.lr())
     }
 
     fn is_followed(register: Register) -> bool {

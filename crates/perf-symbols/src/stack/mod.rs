@@ -7,7 +7,13 @@ mod machine;
 #[cfg(feature = "unwind")]
 mod reader;
 #[cfg(feature = "unwind")]
+mod registers;
+#[cfg(feature = "unwind")]
+mod rules;
+#[cfg(feature = "unwind")]
 mod sections;
+#[cfg(feature = "unwind")]
+mod trail;
 #[cfg(feature = "unwind")]
 mod unwind;
 #[cfg(feature = "unwind")]

@@ -5,6 +5,7 @@ use perf_decode::UserStack;
 
 use super::StackEnd;
 use super::machine::Interrupted;
+use super::trail::Trail;
 use super::walker::{By, Next};
 
 /// Maximum size of a record in bytes, which is a 16-bit number. The kernel truncates a copy that
@@ -64,9 +65,11 @@ impl<'a> StackReader<'a> {
         &mut self,
         found: Result<Interrupted<R>, ()>,
         registers: &mut R,
+        trail: &mut Trail,
     ) -> Result<Next, StackEnd> {
         if let Ok(found) = found {
             *registers = found.registers;
+            trail.restart(&found.all);
             self.is_other_stack |= found.is_on_other_stack;
             return Ok(Next { address: FrameAddress::from_instruction_pointer(found.ip), by: By::Signal });
         }

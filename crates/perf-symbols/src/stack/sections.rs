@@ -10,14 +10,16 @@ use gimli::{
 };
 
 use super::machine::{Bytes, Machine};
+use super::registers::FrameRegisters;
+use super::rules::Rules;
 use crate::ObjectFile;
 
-type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 /// Maximum number of instructions in an entry with its CIE. Compilers write some hundred.
 const MAX_INSTRUCTIONS: usize = 1 << 14;
 /// Maximum number of operations in an expression. Compilers write ten.
-const MAX_OPERATIONS: usize = 256;
+pub(super) const MAX_OPERATIONS: usize = 256;
 /// Maximum number of states that an entry remembers at a time. Compilers write one or two.
 const MAX_STATES: usize = 64;
 
@@ -35,9 +37,9 @@ pub(super) enum Entry {
     /// The return trampoline of signal handlers: the kernel saved the interrupted registers at the
     /// stack pointer.
     Signal,
-    /// The entry needs a register or memory that is not tracked. framehop would silently use the
-    /// frame pointer instead.
-    Registers,
+    /// The entry needs other registers than framehop follows, or memory: framehop would silently
+    /// use the frame pointer instead.
+    General,
     Missing,
     Unsafe,
 }
@@ -142,6 +144,42 @@ impl Sections {
         }
     }
 
+    /// Returns the registers of the caller of a frame at an address of the file: see
+    /// [`Rules::caller`], or with a known `cfa`, [`Rules::restored`]. `base` is the distance to
+    /// addresses of the process.
+    pub(super) fn caller<M: Machine>(
+        &self,
+        (address, base): (u64, u64),
+        context: &mut Context,
+        frame: &FrameRegisters,
+        cfa: Option<u64>,
+        read: &mut impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<FrameRegisters> {
+        fn caller<'a, M: Machine, S: UnwindSection<Slice<'a>>>(
+            sections: &Sections,
+            section: &S,
+            (address, base): (u64, u64),
+            context: &mut Context,
+            frame: &FrameRegisters,
+            cfa: Option<u64>,
+            read: &mut impl FnMut(u64) -> Result<u64, ()>,
+        ) -> Option<FrameRegisters> {
+            let entry = sections.description(section, address)?;
+            let row = entry.unwind_info_for_address(section, &sections.bases, context, address).ok()?;
+            let rules = Rules { section, row, encoding: entry.cie().encoding(), base };
+            match cfa {
+                Some(cfa) => Some(rules.restored::<M>(frame, cfa, read)),
+                None => rules.caller::<M>(frame, read),
+            }
+        }
+        let place = (address, base);
+        if self.is_debug_frame {
+            caller::<M, _>(self, &self.debug_frame(), place, context, frame, cfa, read)
+        } else {
+            caller::<M, _>(self, &self.eh_frame(), place, context, frame, cfa, read)
+        }
+    }
+
     /// Returns the range of the entry that covers an address.
     pub(super) fn range(&self, address: u64) -> Option<Range<u64>> {
         fn range<'a, S: UnwindSection<Slice<'a>>>(
@@ -214,9 +252,8 @@ where
     };
     let is_rule_followed = |rule: Option<RegisterRule<usize>>| match rule {
         Some(RegisterRule::Register(register)) => M::is_followed(register),
-        Some(RegisterRule::Expression(expression) | RegisterRule::ValExpression(expression)) => {
-            is_followed_by(expression)
-        }
+        // framehop does not put the CFA on the stack of these expressions.
+        Some(RegisterRule::Expression(_) | RegisterRule::ValExpression(_)) => false,
         _ => true,
     };
     let (is_cfa_followed, cfa_register) = match *row.cfa() {
@@ -232,7 +269,7 @@ where
     if is_cfa_followed && is_rule_followed(return_address) && is_rule_followed(frame_pointer) {
         Entry::Caller { by_frame_pointer }
     } else {
-        Entry::Registers
+        Entry::General
     }
 }
 
@@ -313,18 +350,18 @@ where
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::stack::machine::X86_64;
 
-    const DEF_CFA: u8 = 0x0c;
-    const DEF_CFA_EXPRESSION: u8 = 0x0f;
-    const EXPRESSION: u8 = 0x10;
-    const REGISTER: u8 = 0x09;
+    pub(in crate::stack) const DEF_CFA: u8 = 0x0c;
+    pub(in crate::stack) const DEF_CFA_EXPRESSION: u8 = 0x0f;
+    pub(in crate::stack) const EXPRESSION: u8 = 0x10;
+    pub(in crate::stack) const REGISTER: u8 = 0x09;
     const REMEMBER_STATE: u8 = 0x0a;
     const RESTORE_STATE: u8 = 0x0b;
-    const UNDEFINED: u8 = 0x07;
-    const OFFSET: u8 = 0x80;
+    pub(in crate::stack) const UNDEFINED: u8 = 0x07;
+    pub(in crate::stack) const OFFSET: u8 = 0x80;
     /// DWARF register numbers of x86-64.
     const RAX: u8 = 0;
     const RBP: u8 = 6;
@@ -334,7 +371,7 @@ mod tests {
 
     /// A section with a CIE and one FDE per list of instructions. Each covers 0x100 bytes, starting
     /// at 0x1000, with gaps of the same size.
-    fn section(entries: &[&[u8]]) -> Sections {
+    pub(in crate::stack) fn section(entries: &[&[u8]]) -> Sections {
         let mut frames = Vec::new();
         let mut put = |id: u32, body: &[u8]| {
             let body = [&id.to_le_bytes(), body].concat();
@@ -416,22 +453,22 @@ mod tests {
     }
 
     #[test]
-    fn entry_by_registers_or_memory_that_are_not_followed_leads_nowhere() {
+    fn entry_by_other_registers_or_memory_needs_all_registers() {
         let cfa = |code: &[u8]| [&[DEF_CFA_EXPRESSION, code.len() as u8], code].concat();
         let rule = |register: u8, code: &[u8]| [&[EXPRESSION, register, code.len() as u8], code].concat();
         let [deref, literal, and, plus, breg] = [0x06, 0x35, 0x1a, 0x22, 0x70];
         let by_expression = Entry::Caller { by_frame_pointer: None };
         for (name, instructions, found) in [
-            ("another register", vec![DEF_CFA, RAX, 8], Entry::Registers),
-            ("another register", vec![DEF_CFA, R10, 0], Entry::Registers),
+            ("another register", vec![DEF_CFA, RAX, 8], Entry::General),
+            ("another register", vec![DEF_CFA, R10, 0], Entry::General),
             // The rule of the procedure linkage table.
             ("an expression", cfa(&[breg | RSP, 8, breg | RSP, 0, literal, and, plus]), by_expression),
-            ("an expression of memory", cfa(&[breg | RBP, 0x78, deref]), Entry::Registers),
-            ("an expression of another register", cfa(&[breg | R10, 8]), Entry::Registers),
-            ("a return address in a register", vec![REGISTER, RA, 5], Entry::Registers),
-            ("a frame pointer in a register", vec![REGISTER, RBP, 11], Entry::Registers),
-            ("a frame pointer on the stack", rule(RBP, &[breg | RSP, 8]), BY_STACK_POINTER),
-            ("a frame pointer by memory", rule(RBP, &[breg | RSP, 8, deref]), Entry::Registers),
+            ("an expression of memory", cfa(&[breg | RBP, 0x78, deref]), Entry::General),
+            ("an expression of another register", cfa(&[breg | R10, 8]), Entry::General),
+            ("a return address in a register", vec![REGISTER, RA, 5], Entry::General),
+            ("a frame pointer in a register", vec![REGISTER, RBP, 11], Entry::General),
+            ("a frame pointer by an expression", rule(RBP, &[breg | RSP, 8]), Entry::General),
+            ("a frame pointer by memory", rule(RBP, &[breg | RSP, 8, deref]), Entry::General),
             ("no return address", vec![DEF_CFA, RAX, 8, UNDEFINED, RA], Entry::Outermost),
         ] {
             let mut sections = section(&[&instructions]);

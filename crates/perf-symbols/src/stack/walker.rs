@@ -12,6 +12,7 @@ use super::info::{NoUnwindInfo, UnwindInfo};
 use super::machine::Machine;
 use super::reader::{StackCopy, StackReader};
 use super::sections::{Context, Entry};
+use super::trail::{Passed, Trail};
 use super::unwind::Options;
 use super::{Stack, StackEnd, UserSource};
 use crate::space::FileKey;
@@ -40,6 +41,8 @@ pub(super) struct Walker<M: Machine> {
     context: Context,
     /// Unwinds code without unwind information.
     by_frame_pointer: M::Unwinder,
+    /// Reused, because it has an entry per frame.
+    trail: Trail,
     /// The file that is being read, to blame if that panics.
     current: Option<usize>,
 }
@@ -90,6 +93,8 @@ struct Walk<'a, 'b> {
     /// Taken out of [`Walker::processes`] during the walk.
     process: Process,
     reader: StackReader<'b>,
+    /// Taken out of [`Walker::trail`] during the walk.
+    trail: Trail,
     /// How the last frame was found; `None` for the first one.
     by: Option<By>,
     /// True if the caller of the first frame was found only by its frame pointer. A function that
@@ -135,6 +140,7 @@ impl<M: Machine> Default for Walker<M> {
             caches: Caches::default(),
             context: Context::new(),
             by_frame_pointer: M::Unwinder::default(),
+            trail: Trail::default(),
             current: None,
         }
     }
@@ -163,9 +169,13 @@ impl<M: Machine> Walker<M> {
         stack.push_user(stack.exact_user.unwrap_or(ip), true);
         let process = self.take_process(options, spaces, pid);
         let reader = StackReader::new(sp, copy);
-        let mut walk = Walk { options, spaces, pid, process, reader, by: None, is_first_unknown: false };
+        let mut trail = std::mem::take(&mut self.trail);
+        trail.restart(&M::all_registers(regs));
+        let mut walk =
+            Walk { options, spaces, pid, process, reader, trail, by: None, is_first_unknown: false };
         let end = self.walk(&mut walk, ip, registers, stack);
         self.processes.insert(pid, walk.process);
+        self.trail = walk.trail;
         let is_unknown = end == StackEnd::Complete && walk.is_first_unknown;
         Some(if is_unknown { StackEnd::Unknown } else { end })
     }
@@ -304,9 +314,9 @@ impl<M: Machine> Walker<M> {
         let reader = &mut walk.reader;
         match entry {
             Entry::Outermost => return Err(StackEnd::Complete),
-            Entry::Registers => return Err(no_info),
+            Entry::General => return self.next_by_all_registers(walk, (file, base), address, registers),
             Entry::Missing | Entry::Unsafe => {
-                let info = self.files.get(file).and_then(|info| info.as_ref().ok());
+                let info = info(&self.files, file);
                 let is_entry = info.is_some_and(|info| info.is_entry_function(lookup.wrapping_sub(base)));
                 // Not the entry point: assembly code that starts a thread, or code without frame
                 // pointers with a 0 in the register.
@@ -319,7 +329,7 @@ impl<M: Machine> Walker<M> {
             }
             Entry::Signal => {
                 if let Some(found) = M::interrupted(registers, |address| reader.read(address)) {
-                    return reader.interrupted(found, registers);
+                    return reader.interrupted(found, registers, &mut walk.trail);
                 }
             }
             Entry::Caller { .. } => {}
@@ -334,7 +344,7 @@ impl<M: Machine> Walker<M> {
                 FrameAddress::from_return_address(ip.get().wrapping_sub(base)).ok_or(no_info)?
             }
         };
-        let info = self.files.get(file).and_then(|info| info.as_ref().ok()).ok_or(no_info)?;
+        let info = info(&self.files, file).ok_or(no_info)?;
         let before = M::stack_pointer(registers);
         let has_lost_frame = match entry {
             Entry::Caller { by_frame_pointer } => M::has_lost_frame(registers, by_frame_pointer),
@@ -354,6 +364,9 @@ impl<M: Machine> Walker<M> {
         match result {
             Ok(Some(next)) => {
                 let address = FrameAddress::from_return_address(next).ok_or(no_info)?;
+                let cfa = M::stack_pointer(registers);
+                let passed = Passed::Entry { file, address: in_file.address_for_lookup(), base, cfa };
+                walk.trail.passed.push(passed);
                 Ok(Next { address, by: By::UnwindInfo })
             }
             Ok(None) if has_lost_frame => Err(StackEnd::BadFrame { address: 0 }),
@@ -363,6 +376,50 @@ impl<M: Machine> Walker<M> {
             Err(Error::DidNotAdvance) => Err(StackEnd::Loop),
             Err(_) => Err(StackEnd::BadFrame { address: before }),
         }
+    }
+
+    /// Finds the caller of a frame whose entry needs other registers than framehop follows, or
+    /// memory.
+    fn next_by_all_registers(
+        &mut self,
+        walk: &mut Walk<'_, '_>,
+        (file, base): (usize, u64),
+        address: FrameAddress,
+        registers: &mut M::Registers,
+    ) -> Result<Next, StackEnd> {
+        let lookup = address.address_for_lookup();
+        let no_info = StackEnd::NoUnwindInfo { address: lookup };
+        let (files, context, reader) = (&self.files, &mut self.context, &mut walk.reader);
+        let mut caller = |reader: &mut StackReader<'_>, file, place, frame: &_, cfa| {
+            let info = info(files, file)?;
+            info.sections.caller::<M>(place, context, frame, cfa, &mut |address| reader.read(address))
+        };
+        self.current = Some(file);
+        walk.trail.catch_up::<M>(registers, |passed, frame| match *passed {
+            Passed::Entry { file, address, base, cfa } => {
+                caller(reader, file, (address, base), frame, Some(cfa))
+            }
+            Passed::FramePointer => None,
+        });
+        // They were for registers that may not be needed.
+        reader.failed.clear();
+        let place = (lookup.wrapping_sub(base), base);
+        let found = caller(reader, file, place, &walk.trail.registers, None);
+        self.current = None;
+        let found = found.and_then(|found| {
+            let address = M::set(registers, found.get(M::RETURN_ADDRESS)?, &found)?;
+            walk.trail.restart(&found);
+            Some(address)
+        });
+        let Some(next) = found else {
+            let failed = reader.failed.first().copied();
+            return Err(failed.map_or(no_info, |address| {
+                reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })
+            }));
+        };
+        // The return address is 0.
+        let address = FrameAddress::from_return_address(next).ok_or(StackEnd::Complete)?;
+        Ok(Next { address, by: By::UnwindInfo })
     }
 
     /// Finds the caller of a frame without unwind information by its frame pointer. `outermost` is
@@ -392,6 +449,7 @@ impl<M: Machine> Walker<M> {
         match result {
             Ok(Some(next)) => {
                 let address = FrameAddress::from_return_address(next).ok_or(no_info)?;
+                walk.trail.passed.push(Passed::FramePointer);
                 Ok(Next { address, by: By::FramePointer })
             }
             Ok(None) if M::is_last_frame(registers, |address| reader.read(address)) => {
@@ -487,7 +545,7 @@ impl<M: Machine> Walker<M> {
                 Entry::Caller { .. } | Entry::Outermost | Entry::Signal => None,
                 Entry::Missing => Some(NoUnwindInfo::Uncovered),
                 Entry::Unsafe => Some(NoUnwindInfo::Unsafe),
-                Entry::Registers => Some(NoUnwindInfo::Registers),
+                Entry::General => Some(NoUnwindInfo::Registers),
             },
         }
     }
@@ -507,6 +565,10 @@ impl<M: Machine> Walker<M> {
             put(&mut self.files, file, Err((0, NoUnwindInfo::Panicked)));
         }
     }
+}
+
+fn info<M: Machine>(files: &[File<M>], index: usize) -> Option<&UnwindInfo<M>> {
+    files.get(index)?.as_ref().ok()
 }
 
 /// Replaces the value at an index, or appends it if the index is the length.

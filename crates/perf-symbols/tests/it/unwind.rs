@@ -220,7 +220,8 @@ fn stacks_that_end_early_have_the_true_reason() {
     // Without `.eh_frame_hdr`.
     let fixed = folder.compile("ends-static", "ends.c", &["-O1", "-fno-optimize-sibling-calls", "-static"]);
     for program in [dynamic, fixed].into_iter().flatten() {
-        let by_asm = ["register", "nothing"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
+        let by_asm =
+            ["register", "saved", "hidden", "nothing"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
         let by_kernel = ["handler"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
         for way in ["fiber", "large", "deep"].into_iter().chain(by_kernel).chain(by_asm) {
             let missing =
@@ -241,7 +242,10 @@ fn stacks_that_end_early_have_the_true_reason() {
                 "deep" => {
                     matches!(stack.end(), StackEnd::Truncated { needed } if needed % 8 == 0 && needed <= 65528)
                 }
-                "register" => missing(unwinder, pid, stack, NoUnwindInfo::Registers),
+                // The frames of this program, and of libc with the start.
+                "register" => stack.end() == StackEnd::Complete && stack.user().len() >= 4,
+                "saved" => stack.end() == StackEnd::Complete && stack.user().len() >= 7,
+                "hidden" => missing(unwinder, pid, stack, NoUnwindInfo::Registers) && stack.user().len() == 4,
                 _ => missing(unwinder, pid, stack, NoUnwindInfo::Uncovered),
             });
             let Some((expected, others)) = ends else { return };

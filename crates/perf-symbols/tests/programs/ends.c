@@ -69,7 +69,8 @@ __attribute__((noinline)) static void deep(int depth) {
 }
 
 #ifdef __x86_64__
-/* Frames that are found by another register, and by nothing. The frame pointer is no address. */
+/* Frames that are found by another register, and by nothing. The frame pointer is no address.
+   by_saved keeps its frame in a register that the function which it calls saves: saves says where, hides does not. */
 __asm__(".text\n"
         ".type by_register, @function\n"
         "by_register:\n"
@@ -92,9 +93,59 @@ __asm__(".text\n"
         "jnz 1b\n"
         "pop %rbp\n"
         "ret\n"
-        ".size by_nothing, .-by_nothing\n");
+        ".size by_nothing, .-by_nothing\n"
+        ".type by_saved, @function\n"
+        "by_saved:\n"
+        ".cfi_startproc\n"
+        "push %rbx\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbx, -16\n"
+        "mov %rsp, %rbx\n"
+        ".cfi_def_cfa_register %rbx\n"
+        "and $-64, %rsp\n"
+        "call *%rsi\n"
+        "mov %rbx, %rsp\n"
+        ".cfi_def_cfa_register %rsp\n"
+        "pop %rbx\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size by_saved, .-by_saved\n"
+        ".type saves, @function\n"
+        "saves:\n"
+        ".cfi_startproc\n"
+        "push %rbx\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbx, -16\n"
+        "xor %ebx, %ebx\n"
+        "call spin_for\n"
+        "pop %rbx\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size saves, .-saves\n"
+        ".type hides, @function\n"
+        "hides:\n"
+        "push %rbp\n"
+        "mov %rsp, %rbp\n"
+        "push %rbx\n"
+        "xor %ebx, %ebx\n"
+        "call spin_for\n"
+        "pop %rbx\n"
+        "pop %rbp\n"
+        "ret\n"
+        ".size hides, .-hides\n");
 void by_register(unsigned long n);
 void by_nothing(unsigned long n);
+void saves(unsigned long n);
+void hides(unsigned long n);
+void by_saved(unsigned long n, void (*callee)(unsigned long));
+
+/* For assembly code. */
+__attribute__((noinline, visibility("hidden"))) void spin_for(unsigned long n) {
+    spin(n);
+    sum++;
+}
 #endif
 
 int main(int count, char **arguments) {
@@ -112,6 +163,10 @@ int main(int count, char **arguments) {
         by_register(800000000);
     } else if (strcmp(way, "nothing") == 0) {
         by_nothing(800000000);
+    } else if (strcmp(way, "saved") == 0) {
+        by_saved(400000000, saves);
+    } else if (strcmp(way, "hidden") == 0) {
+        by_saved(400000000, hides);
 #endif
     }
     return 0;

@@ -7,6 +7,7 @@ pub mod accessors;
 pub mod constant;
 pub mod elf;
 pub mod file;
+pub mod stacks;
 
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
 

@@ -37,7 +37,7 @@ pub enum NoUnwindInfo {
         /// The machine of the file.
         found: Architecture,
     },
-    /// The file has neither `.eh_frame` nor an uncompressed `.debug_frame`.
+    /// The file has neither `.eh_frame` nor `.debug_frame`.
     NoSection,
     /// The sections exceed [`Unwinder::with_max_bytes`](super::Unwinder::with_max_bytes).
     TooLarge {
@@ -84,49 +84,53 @@ impl std::error::Error for NoUnwindInfo {}
 pub(super) struct UnwindInfo<M: Machine> {
     /// Closed.
     pub(super) file: ObjectFile,
-    /// Has one module: the file at its own addresses.
-    pub(super) unwinder: M::Unwinder,
+    /// `.eh_frame`, then `.debug_frame`, of which one can be missing. Where an object of a program
+    /// was compiled without the former, only the latter covers its code.
+    tables: Vec<Table<M>>,
+    /// Why there is no table of `.debug_frame` beside the one of `.eh_frame`, although the file has
+    /// the section.
+    unread: Option<NoUnwindInfo>,
     /// Size of the sections in bytes.
     pub(super) len: u64,
-    pub(super) sections: Sections,
     /// Direct-mapped cache of recent lookups, indexed by address modulo length; address 0 marks an
     /// empty slot.
-    known: Box<[(u64, Entry)]>,
+    known: Box<[(u64, Found)]>,
     /// Address of the entry point, where the program starts.
     entry_point: Option<u64>,
 }
 
-impl<M: Machine> UnwindInfo<M> {
-    /// Reads up to `limit` bytes of sections of a file.
-    pub(super) fn load(found: FoundFile, limit: u64) -> Result<Self, NoUnwindInfo> {
-        let (expected, machine) = (M::ARCHITECTURE, Architecture(found.object().machine()));
-        if machine != expected {
-            return Err(NoUnwindInfo::Machine { expected, found: machine });
+/// An unwind section.
+pub(super) struct Table<M: Machine> {
+    /// Has one module: the file at its own addresses.
+    pub(super) unwinder: M::Unwinder,
+    pub(super) sections: Sections,
+}
+
+/// The entry of an address, and the index of its table in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) entry: Entry,
+    pub(super) table: u8,
+}
+
+/// Reads up to `limit` bytes of sections of a file.
+#[derive(Clone, Copy)]
+struct SectionReader {
+    limit: u64,
+}
+
+impl SectionReader {
+    fn read(self, file: &ObjectFile, name: &str) -> Result<Option<SectionBytes>, NoUnwindInfo> {
+        let len = file.section_addresses(name).map_or(0, |range| range.end - range.start);
+        if len > self.limit {
+            return Err(NoUnwindInfo::TooLarge { limit: self.limit, found: len });
         }
-        let read = |file: &ObjectFile, name: &str| -> Result<Option<SectionBytes>, NoUnwindInfo> {
-            let len = file.section_addresses(name).map_or(0, |range| range.end - range.start);
-            if len > limit {
-                return Err(NoUnwindInfo::TooLarge { limit, found: len });
-            }
-            file.section(name).map_err(NoUnwindInfo::Elf)
-        };
-        let object = found.object();
-        let start = |name| object.section_addresses(name).map_or(0, |range| range.start);
-        let mut bases = BaseAddresses::default().set_text(start(".text")).set_got(start(".got"));
-        let mut header = None;
-        let (frames, is_debug_frame) = if let Some(frames) = read(object, ".eh_frame")? {
-            bases = bases.set_eh_frame(frames.addresses.start);
-            if let Some(found) = read(object, ".eh_frame_hdr")? {
-                bases = bases.set_eh_frame_hdr(found.addresses.start);
-                header = has_table(&found.bytes, &bases).then_some(found.bytes);
-            }
-            (frames.bytes, false)
-        } else {
-            let mut files = [Some(object), found.debug_file()].into_iter().flatten();
-            let section = files.find_map(|file| read(file, ".debug_frame").transpose()).transpose()?;
-            (section.ok_or(NoUnwindInfo::NoSection)?.bytes, true)
-        };
-        let mut sections = Sections { frames, is_debug_frame, header, index: [].into(), bases };
+        file.section(name).map_err(NoUnwindInfo::Elf)
+    }
+}
+
+impl<M: Machine> Table<M> {
+    fn new(mut sections: Sections, object: &ObjectFile) -> Result<Self, NoUnwindInfo> {
         // Without a header, framehop builds its own index and evaluates the entry before an
         // uncovered address, so that every entry must be safe.
         if sections.header.is_none() {
@@ -134,32 +138,102 @@ impl<M: Machine> UnwindInfo<M> {
         }
         let mut unwinder = M::Unwinder::default();
         unwinder.add_module(sections.module(object));
-        let len = [Some(&sections.frames), sections.header.as_ref()].into_iter().flatten();
-        let len = len.map(|bytes| bytes.len() as u64).sum();
-        let addresses = sections.frames.len() / BYTES_OF_ADDRESS;
+        Ok(Self { unwinder, sections })
+    }
+
+    /// Reads `.eh_frame` of a file. Returns `None` if the file has no such section.
+    fn eh_frame(object: &ObjectFile, reader: SectionReader) -> Result<Option<Self>, NoUnwindInfo> {
+        let Some(frames) = reader.read(object, ".eh_frame")? else { return Ok(None) };
+        let mut bases = bases(object).set_eh_frame(frames.addresses.start);
+        let mut header = None;
+        if let Some(found) = reader.read(object, ".eh_frame_hdr")? {
+            bases = bases.set_eh_frame_hdr(found.addresses.start);
+            header = has_table(&found.bytes, &bases).then_some(found.bytes);
+        }
+        let frames = frames.bytes;
+        let sections = Sections { frames, is_debug_frame: false, header, index: [].into(), bases };
+        Self::new(sections, object).map(Some)
+    }
+
+    /// Reads `.debug_frame` of a file or of its debug file. Returns `None` if neither has it.
+    fn debug_frame(found: &FoundFile, reader: SectionReader) -> Result<Option<Self>, NoUnwindInfo> {
+        let object = found.object();
+        let mut files = [Some(object), found.debug_file()].into_iter().flatten();
+        let section = files.find_map(|file| reader.read(file, ".debug_frame").transpose()).transpose()?;
+        let Some(SectionBytes { bytes: frames, .. }) = section else { return Ok(None) };
+        let bases = bases(object);
+        let sections = Sections { frames, is_debug_frame: true, header: None, index: [].into(), bases };
+        Self::new(sections, object).map(Some)
+    }
+}
+
+fn bases(object: &ObjectFile) -> BaseAddresses {
+    let start = |name| object.section_addresses(name).map_or(0, |range| range.start);
+    BaseAddresses::default().set_text(start(".text")).set_got(start(".got"))
+}
+
+impl<M: Machine> UnwindInfo<M> {
+    /// Reads up to `limit` bytes of each section of a file.
+    pub(super) fn load(found: FoundFile, limit: u64) -> Result<Self, NoUnwindInfo> {
+        let (expected, machine) = (M::ARCHITECTURE, Architecture(found.object().machine()));
+        if machine != expected {
+            return Err(NoUnwindInfo::Machine { expected, found: machine });
+        }
+        let reader = SectionReader { limit };
+        let eh_frame = Table::eh_frame(found.object(), reader)?;
+        let (debug_frame, unread) = match Table::debug_frame(&found, reader) {
+            Ok(table) => (table, None),
+            Err(reason) if eh_frame.is_some() => (None, Some(reason)),
+            Err(reason) => return Err(reason),
+        };
+        let tables: Vec<Table<M>> = eh_frame.into_iter().chain(debug_frame).collect();
+        if tables.is_empty() {
+            return Err(NoUnwindInfo::NoSection);
+        }
+        let frames: usize = tables.iter().map(|table| table.sections.frames.len()).sum();
+        let headers = tables.iter().filter_map(|table| table.sections.header.as_ref());
+        let len = frames as u64 + headers.map(|bytes| bytes.len() as u64).sum::<u64>();
+        let addresses = frames / BYTES_OF_ADDRESS;
         let addresses = addresses.clamp(*KNOWN_ADDRESSES.start(), *KNOWN_ADDRESSES.end());
-        let known = vec![(0, Entry::Missing); addresses].into();
-        let entry_point = object.entry_point();
-        Ok(Self { file: found.into_closed(), unwinder, len, sections, known, entry_point })
+        let known = vec![(0, Found { entry: Entry::Missing, table: 0 }); addresses].into();
+        let entry_point = found.object().entry_point();
+        Ok(Self { file: found.into_closed(), tables, unread, len, known, entry_point })
     }
 
     /// Finds the entry for a symbol table address, and checks that evaluating it is cheap.
-    pub(super) fn entry(&mut self, address: u64, context: &mut Context) -> Entry {
+    pub(super) fn entry(&mut self, address: u64, context: &mut Context) -> Found {
         let slot = address.checked_rem(self.known.len() as u64);
         let slot = slot.and_then(|slot| self.known.get_mut(slot as usize));
-        if let Some((_, entry)) = slot.as_ref().filter(|(known, _)| *known == address && address != 0) {
-            return *entry;
+        if let Some((_, found)) = slot.as_ref().filter(|(known, _)| *known == address && address != 0) {
+            return *found;
         }
-        let entry = self.sections.entry::<M>(address, context);
+        let mut found = Found { entry: Entry::Missing, table: 0 };
+        for (index, table) in (0..).zip(&self.tables) {
+            found = Found { entry: table.sections.entry::<M>(address, context), table: index };
+            if found.entry != Entry::Missing {
+                break;
+            }
+        }
         if let Some(slot) = slot {
-            *slot = (address, entry);
+            *slot = (address, found);
         }
-        entry
+        found
+    }
+
+    /// Returns the table of an entry.
+    pub(super) fn table(&self, index: u8) -> Option<&Table<M>> {
+        self.tables.get(usize::from(index))
+    }
+
+    /// Returns why no entry covers an address.
+    pub(super) fn missing(&self) -> NoUnwindInfo {
+        self.unread.clone().unwrap_or(NoUnwindInfo::Uncovered)
     }
 
     /// Returns true if an entry starts at this address.
     pub(super) fn is_start(&self, address: u64) -> bool {
-        self.sections.range(address).is_some_and(|range| range.start == address)
+        let mut ranges = self.tables.iter().filter_map(|table| table.sections.range(address));
+        ranges.any(|range| range.start == address)
     }
 
     /// Returns true if an address without an entry is in the first function of the program.

@@ -9,6 +9,8 @@ pub(super) enum Passed {
     Entry {
         /// Index of the file.
         file: usize,
+        /// Index of the table of the file.
+        table: u8,
         /// The address in the file.
         address: u64,
         /// Distance between addresses of the process and the file.

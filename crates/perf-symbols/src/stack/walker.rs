@@ -20,9 +20,9 @@ use crate::{AddressSpaces, Location, Mapping};
 
 /// Minimum number of processes to keep before modules of dead ones are removed.
 const MIN_PROCESSES: usize = 1 << 12;
-/// Maximum number of files. framehop gives each module two 16-bit numbers, and its cache must never
-/// see one reused.
-const MAX_FILES: usize = 1 << 14;
+/// Maximum number of files. framehop gives each module two 16-bit numbers, of which a file has up
+/// to two, and its cache must never see a number reused.
+const MAX_FILES: usize = 1 << 13;
 /// Maximum distance in bytes between the end of a stack copy and a plausible frame pointer.
 const MAX_FRAME: u64 = 1 << 20;
 /// Address bits of programs that do not request more. arm64 puts pointer authentication above them.
@@ -111,6 +111,8 @@ struct Place {
     /// The load bias of the file.
     base: u64,
     entry: Entry,
+    /// Index of the table with the entry in the file.
+    table: u8,
     /// True if the address is the start of a function and not preceded by a call: makecontext(3)
     /// and others put such an address at the end of a stack.
     is_start: bool,
@@ -287,14 +289,14 @@ impl<M: Machine> Walker<M> {
         let (file, base) = self.module(options, spaces, pid, process, lookup)?;
         let info = self.files.get_mut(file)?.as_mut().ok()?;
         self.current = Some(file);
-        let mut entry = info.entry(lookup.wrapping_sub(base), &mut self.context);
+        let mut found = info.entry(lookup.wrapping_sub(base), &mut self.context);
         let own = address.address().wrapping_sub(base);
-        let is_start = entry == Entry::Missing && address.is_return_address() && info.is_start(own);
+        let is_start = found.entry == Entry::Missing && address.is_return_address() && info.is_start(own);
         if is_start {
-            entry = info.entry(own, &mut self.context);
+            found = info.entry(own, &mut self.context);
         }
         self.current = None;
-        Some(Place { file, base, entry, is_start })
+        Some(Place { file, base, entry: found.entry, table: found.table, is_start })
     }
 
     /// Finds the caller of a frame, or the code that a signal interrupted.
@@ -308,13 +310,15 @@ impl<M: Machine> Walker<M> {
         walk.reader.failed.clear();
         let lookup = address.address_for_lookup();
         let no_info = StackEnd::NoUnwindInfo { address: lookup };
-        let Some(Place { file, base, entry, .. }) = place else {
+        let Some(Place { file, base, entry, table, .. }) = place else {
             return self.next_by_frame_pointer(walk, address, no_info, registers);
         };
         let reader = &mut walk.reader;
         match entry {
             Entry::Outermost => return Err(StackEnd::Complete),
-            Entry::General => return self.next_by_all_registers(walk, (file, base), address, registers),
+            Entry::General => {
+                return self.next_by_all_registers(walk, (file, table, base), address, registers);
+            }
             Entry::Missing | Entry::Unsafe => {
                 let info = info(&self.files, file);
                 let is_entry = info.is_some_and(|info| info.is_entry_function(lookup.wrapping_sub(base)));
@@ -344,7 +348,7 @@ impl<M: Machine> Walker<M> {
                 FrameAddress::from_return_address(ip.get().wrapping_sub(base)).ok_or(no_info)?
             }
         };
-        let info = info(&self.files, file).ok_or(no_info)?;
+        let unwinder = info(&self.files, file).and_then(|info| info.table(table)).ok_or(no_info)?;
         let before = M::stack_pointer(registers);
         let has_lost_frame = match entry {
             Entry::Caller { by_frame_pointer } => M::has_lost_frame(registers, by_frame_pointer),
@@ -354,7 +358,7 @@ impl<M: Machine> Walker<M> {
         self.current = Some(file);
         let cache = self.caches.of(cached);
         let result =
-            info.unwinder.unwind_frame(in_file, registers, cache, &mut |address| reader.read(address));
+            unwinder.unwinder.unwind_frame(in_file, registers, cache, &mut |address| reader.read(address));
         self.current = None;
         if let Some(address) = self.missing_byte(reader, result, address, before, cached)
             && let Some(end) = reader.beyond(address)
@@ -365,7 +369,7 @@ impl<M: Machine> Walker<M> {
             Ok(Some(next)) => {
                 let address = FrameAddress::from_return_address(next).ok_or(no_info)?;
                 let cfa = M::stack_pointer(registers);
-                let passed = Passed::Entry { file, address: in_file.address_for_lookup(), base, cfa };
+                let passed = Passed::Entry { file, table, address: in_file.address_for_lookup(), base, cfa };
                 walk.trail.passed.push(passed);
                 Ok(Next { address, by: By::UnwindInfo })
             }
@@ -383,28 +387,28 @@ impl<M: Machine> Walker<M> {
     fn next_by_all_registers(
         &mut self,
         walk: &mut Walk<'_, '_>,
-        (file, base): (usize, u64),
+        (file, table, base): (usize, u8, u64),
         address: FrameAddress,
         registers: &mut M::Registers,
     ) -> Result<Next, StackEnd> {
         let lookup = address.address_for_lookup();
         let no_info = StackEnd::NoUnwindInfo { address: lookup };
         let (files, context, reader) = (&self.files, &mut self.context, &mut walk.reader);
-        let mut caller = |reader: &mut StackReader<'_>, file, place, frame: &_, cfa| {
-            let info = info(files, file)?;
-            info.sections.caller::<M>(place, context, frame, cfa, &mut |address| reader.read(address))
+        let mut caller = |reader: &mut StackReader<'_>, (file, table), place, frame: &_, cfa| {
+            let table = info(files, file)?.table(table)?;
+            table.sections.caller::<M>(place, context, frame, cfa, &mut |address| reader.read(address))
         };
         self.current = Some(file);
         walk.trail.catch_up::<M>(registers, |passed, frame| match *passed {
-            Passed::Entry { file, address, base, cfa } => {
-                caller(reader, file, (address, base), frame, Some(cfa))
+            Passed::Entry { file, table, address, base, cfa } => {
+                caller(reader, (file, table), (address, base), frame, Some(cfa))
             }
             Passed::FramePointer => None,
         });
         // They were for registers that may not be needed.
         reader.failed.clear();
         let place = (lookup.wrapping_sub(base), base);
-        let found = caller(reader, file, place, &walk.trail.registers, None);
+        let found = caller(reader, (file, table), place, &walk.trail.registers, None);
         self.current = None;
         let found = found.and_then(|found| {
             let address = M::set(registers, found.get(M::RETURN_ADDRESS)?, &found)?;
@@ -541,9 +545,9 @@ impl<M: Machine> Walker<M> {
         };
         match self.files.get_mut(file)? {
             Err((_, reason)) => Some(reason.clone()),
-            Ok(info) => match info.entry(address.wrapping_sub(base), &mut self.context) {
+            Ok(info) => match info.entry(address.wrapping_sub(base), &mut self.context).entry {
                 Entry::Caller { .. } | Entry::Outermost | Entry::Signal => None,
-                Entry::Missing => Some(NoUnwindInfo::Uncovered),
+                Entry::Missing => Some(info.missing()),
                 Entry::Unsafe => Some(NoUnwindInfo::Unsafe),
                 Entry::General => Some(NoUnwindInfo::Registers),
             },

@@ -219,7 +219,12 @@ fn stacks_that_end_early_have_the_true_reason() {
     let dynamic = folder.compile("ends", "ends.c", &["-O1", "-fno-optimize-sibling-calls"]);
     // Without `.eh_frame_hdr`.
     let fixed = folder.compile("ends-static", "ends.c", &["-O1", "-fno-optimize-sibling-calls", "-static"]);
-    for program in [dynamic, fixed].into_iter().flatten() {
+    // With `.eh_frame` for the start and the PLT, and all else in a compressed `.debug_frame`.
+    let debug_frame = ["-g", "-gz", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"];
+    let options =
+        [&["-O1", "-fno-optimize-sibling-calls", "-fomit-frame-pointer"][..], &debug_frame].concat();
+    let beside = folder.compile("ends-debug-frame", "ends.c", &options);
+    for program in [dynamic, fixed, beside].into_iter().flatten() {
         let by_asm =
             ["register", "saved", "hidden", "nothing"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
         let by_kernel = ["handler"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));

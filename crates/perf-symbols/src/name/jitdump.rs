@@ -218,6 +218,16 @@ impl Jitdump {
         self.applied = until;
         self.functions.get(address).map(|function| (function.first, function.name.clone()))
     }
+
+    /// Passes the name, address and length of each function at the end of the file that no other
+    /// has overwritten in part.
+    #[cfg(feature = "unwind")]
+    pub(super) fn for_each(&mut self, mut each: impl FnMut(&[u8], u64, u64)) {
+        self.find(0, None);
+        for function in self.functions.iter().filter(|function| function.start == function.first) {
+            each(&function.name, function.start, function.end - function.start);
+        }
+    }
 }
 
 /// # Code changes

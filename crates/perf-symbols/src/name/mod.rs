@@ -9,6 +9,8 @@ mod kallsyms;
 mod open_files;
 mod perf_map;
 mod query;
+#[cfg(feature = "unwind")]
+mod runtime;
 mod symbolizer;
 mod worker;
 
@@ -18,6 +20,8 @@ pub use jitdump::{Jitdump, JitdumpError};
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
 pub use perf_map::PerfMap;
 pub use query::{Function, Query, SourceLine, Symbols, Unnamed};
+#[cfg(feature = "unwind")]
+pub(crate) use runtime::functions_of_runtime;
 pub use symbolizer::{FileSymbols, NameCounts, NameRequest, Symbolizer};
 
 use code::Code;

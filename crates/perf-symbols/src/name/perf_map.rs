@@ -87,6 +87,15 @@ impl PerfMap {
         Some((function.first, self.text.get(function.name.clone())?))
     }
 
+    /// Passes the name, address and length of each function that no other has overwritten in part.
+    #[cfg(feature = "unwind")]
+    pub(super) fn for_each(&self, mut each: impl FnMut(&[u8], u64, u64)) {
+        for function in self.functions.iter().filter(|function| function.start == function.first) {
+            let name = self.text.get(function.name.clone()).unwrap_or_default();
+            each(name, function.start, function.end - function.start);
+        }
+    }
+
     /// Estimates its memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.len() * 2 * size_of::<Function>()

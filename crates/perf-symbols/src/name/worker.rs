@@ -410,7 +410,12 @@ impl Worker {
 
 /// Returns true if the file is the one that the process mapped, not one of an earlier or later
 /// process with the same id.
-fn is_jitdump_of(pid: u32, object: &MappedObject, metadata: &Metadata, finder: &FileFinder) -> bool {
+pub(super) fn is_jitdump_of(
+    pid: u32,
+    object: &MappedObject,
+    metadata: &Metadata,
+    finder: &FileFinder,
+) -> bool {
     match object.inode() {
         Some(inode) if finder.is_local() => metadata.ino() == inode.inode,
         // A recording of another machine: the user has put its files here.

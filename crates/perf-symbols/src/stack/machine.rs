@@ -10,6 +10,8 @@ use perf_abi::regs::{Architecture, Arm64Reg, X86Reg};
 use perf_decode::Regs;
 
 use super::registers::FrameRegisters;
+#[cfg(feature = "names")]
+use super::trampoline;
 
 pub(super) type Bytes = Arc<[u8]>;
 
@@ -67,6 +69,16 @@ pub(super) trait Machine {
     fn is_last_frame(registers: &Self::Registers, read: impl FnMut(u64) -> Result<u64, ()>) -> bool;
     /// Returns true if the frame pointer is 0 although the CFA is based on it.
     fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool;
+    /// Leaves a trampoline of Python, `offset` bytes after its start, and returns the return
+    /// address. `None` if the code has no known form.
+    #[cfg(feature = "names")]
+    fn leave_trampoline(
+        _: &mut Self::Registers,
+        _: (u64, u64),
+        _: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<u64, ()>> {
+        None
+    }
     /// Returns the state that a signal interrupted, if the kernel's frame layout is known.
     fn interrupted(
         registers: &Self::Registers,
@@ -150,6 +162,24 @@ impl Machine for X86_64 {
 
     fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool {
         by_frame_pointer == Some(true) && registers.bp() == 0
+    }
+
+    #[cfg(feature = "names")]
+    fn leave_trampoline(
+        registers: &mut Self::Registers,
+        (offset, len): (u64, u64),
+        mut read: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<u64, ()>> {
+        let trampoline = trampoline::x86_64(offset, len)?;
+        let sp = registers.sp();
+        let cfa = sp.checked_add(trampoline.cfa)?;
+        let mut found = || {
+            let return_address = read(cfa - 8)?;
+            let bp = if trampoline.is_frame_pointer_saved { read(sp)? } else { registers.bp() };
+            *registers = UnwindRegsX86_64::new(return_address, cfa, bp);
+            Ok(return_address)
+        };
+        Some(found())
     }
 
     /// Reads `struct rt_sigframe`, because framehop cannot evaluate libc's unwind information for

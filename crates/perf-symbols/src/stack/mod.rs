@@ -4,6 +4,8 @@
 mod info;
 #[cfg(feature = "unwind")]
 mod machine;
+#[cfg(all(feature = "names", feature = "unwind"))]
+mod python;
 #[cfg(feature = "unwind")]
 mod reader;
 #[cfg(feature = "unwind")]
@@ -14,6 +16,8 @@ mod rules;
 mod sections;
 #[cfg(feature = "unwind")]
 mod trail;
+#[cfg(all(feature = "names", feature = "unwind"))]
+mod trampoline;
 #[cfg(feature = "unwind")]
 mod unwind;
 #[cfg(feature = "unwind")]

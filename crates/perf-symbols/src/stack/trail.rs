@@ -17,6 +17,9 @@ pub(super) enum Passed {
         base: u64,
         cfa: u64,
     },
+    /// A trampoline, which changes the stack pointer and frame pointer only.
+    #[cfg(feature = "names")]
+    Trampoline,
     /// By its frame pointer: the function may have saved registers anywhere.
     FramePointer,
 }

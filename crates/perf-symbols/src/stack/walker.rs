@@ -10,11 +10,15 @@ use perf_decode::Regs;
 
 use super::info::{NoUnwindInfo, UnwindInfo};
 use super::machine::Machine;
+#[cfg(feature = "names")]
+use super::python::PythonCode;
 use super::reader::{StackCopy, StackReader};
 use super::sections::{Context, Entry};
 use super::trail::{Passed, Trail};
 use super::unwind::Options;
 use super::{Stack, StackEnd, UserSource};
+#[cfg(feature = "names")]
+use crate::ObjectKind;
 use crate::space::FileKey;
 use crate::{AddressSpaces, Location, Mapping};
 
@@ -41,6 +45,8 @@ pub(super) struct Walker<M: Machine> {
     context: Context,
     /// Unwinds code without unwind information.
     by_frame_pointer: M::Unwinder,
+    #[cfg(feature = "names")]
+    python: PythonCode,
     /// Reused, because it has an entry per frame.
     trail: Trail,
     /// The file that is being read, to blame if that panics.
@@ -142,6 +148,8 @@ impl<M: Machine> Default for Walker<M> {
             caches: Caches::default(),
             context: Context::new(),
             by_frame_pointer: M::Unwinder::default(),
+            #[cfg(feature = "names")]
+            python: PythonCode::default(),
             trail: Trail::default(),
             current: None,
         }
@@ -209,6 +217,8 @@ impl<M: Machine> Walker<M> {
         let version = spaces.mappings_version(pid).unwrap_or(0);
         if self.processes.len() >= self.max_processes && !self.processes.contains_key(&pid) {
             self.processes.retain(|&pid, process| spaces.mappings_version(pid) == Some(process.version));
+            #[cfg(feature = "names")]
+            self.python.retain(|pid| self.processes.contains_key(&pid));
             // All of them are alive. Doubling the limit keeps the time of removals linear.
             self.max_processes = MIN_PROCESSES.max(2 * self.processes.len());
         }
@@ -311,6 +321,10 @@ impl<M: Machine> Walker<M> {
         let lookup = address.address_for_lookup();
         let no_info = StackEnd::NoUnwindInfo { address: lookup };
         let Some(Place { file, base, entry, table, .. }) = place else {
+            #[cfg(feature = "names")]
+            if let Some(next) = self.next_by_trampoline(walk, address, registers) {
+                return next;
+            }
             return self.next_by_frame_pointer(walk, address, no_info, registers);
         };
         let reader = &mut walk.reader;
@@ -403,6 +417,8 @@ impl<M: Machine> Walker<M> {
             Passed::Entry { file, table, address, base, cfa } => {
                 caller(reader, (file, table), (address, base), frame, Some(cfa))
             }
+            #[cfg(feature = "names")]
+            Passed::Trampoline => Some(*frame),
             Passed::FramePointer => None,
         });
         // They were for registers that may not be needed.
@@ -424,6 +440,31 @@ impl<M: Machine> Walker<M> {
         // The return address is 0.
         let address = FrameAddress::from_return_address(next).ok_or(StackEnd::Complete)?;
         Ok(Next { address, by: By::UnwindInfo })
+    }
+
+    /// Finds the caller of a trampoline of Python. Returns `None` if the code is something else.
+    #[cfg(feature = "names")]
+    fn next_by_trampoline(
+        &mut self,
+        walk: &mut Walk<'_, '_>,
+        address: FrameAddress,
+        registers: &mut M::Registers,
+    ) -> Option<Result<Next, StackEnd>> {
+        let lookup = address.address_for_lookup();
+        let mapping = code_at(walk.spaces, walk.pid, lookup)?;
+        if mapping.object().kind() == ObjectKind::File {
+            return None;
+        }
+        let (start, len) = self.python.find(&walk.options.finder, walk.spaces, walk.pid, lookup)?;
+        let reader = &mut walk.reader;
+        let place = (address.address() - start, len);
+        let Ok(next) = M::leave_trampoline(registers, place, |address| reader.read(address))? else {
+            let address = reader.failed.first().copied()?;
+            return Some(Err(reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })));
+        };
+        let address = FrameAddress::from_return_address(next)?;
+        walk.trail.passed.push(Passed::Trampoline);
+        Some(Ok(Next { address, by: By::UnwindInfo }))
     }
 
     /// Finds the caller of a frame without unwind information by its frame pointer. `outermost` is

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use perf_abi::regs::Architecture;
-use perf_decode::{Record, Sample, SampleLayout};
+use perf_abi::regs::{Architecture, RegsAbi};
+use perf_abi::{Attr, CpuMode, Misc, Software};
+use perf_decode::testing::builder::SampleBuilder;
+use perf_decode::{RawRecord, Record, Sample, SampleLayout};
 use perf_session::ring::{AttrFlags, SampleType, StackSize};
 use perf_session::{EventSetOptions, EventSetRecord, EventSetTarget, System, parse};
 use perf_symbols::{
@@ -14,6 +16,7 @@ use perf_symbols::{
     UserSource,
 };
 
+use crate::names::map;
 use crate::programs::Programs;
 
 /// Runs a program, and passes each of its samples with the current mappings: the callchain by frame
@@ -259,4 +262,58 @@ fn stacks_that_end_early_have_the_true_reason() {
             assert!(expected > 20 && others.len() * 20 <= expected as usize, "{way}: {expected}, {others:?}");
         }
     }
+}
+
+#[test]
+fn callers_of_python_functions_are_found_through_their_trampolines() {
+    // No process has this id.
+    const PID: u32 = 4_294_967_280;
+    const SP: u64 = 0x7fff_0000;
+    const CODE: u64 = 0x40_0000;
+    const LIBRARY: u64 = 0x50_0000;
+    let path = format!("/tmp/perf-{PID}.map");
+    let functions = "400000 b py::leaf:a.py\n400010 b py::main:a.py\n400020 8 py::framed:a.py\n\
+                     400030 7 py::new:a.py\n400100 b Builtin:main\n";
+    std::fs::write(&path, functions).expect("a file in /tmp");
+    let mut spaces = AddressSpaces::new();
+    map(&mut spaces, CpuMode::USER, PID, [CODE, 0x1000, 0], b"//anon");
+    map(&mut spaces, CpuMode::USER, PID, [LIBRARY, 0x1000, 0], b"/no/such/file");
+
+    let fields = SampleType::TID | SampleType::IP;
+    let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields).with_regs_user(0x1c0);
+    let attr = attr.with_stack_user(StackSize::new(4096).expect("a size"));
+    let layout = SampleLayout::new(&attr);
+    let mut unwinder = Unwinder::new(Architecture::X86_64, FileFinder::local());
+    let mut stack = Stack::new();
+    let mut callers = |ip: u64, bp: u64, words: &[u64]| -> Vec<u64> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let misc = Misc::empty().with_cpu_mode(CpuMode::USER);
+        let sample = SampleBuilder::new(&attr).misc(misc).tid(PID, PID).ip(ip);
+        let sample = sample.regs_user(RegsAbi::ABI_64.0, &[bp, SP, ip]);
+        let words = sample.stack_user(&bytes, bytes.len() as u64).finish();
+        let record = RawRecord::from_words(&words).expect("framed").decode(&layout).expect("valid");
+        let Record::Sample(sample) = record else { panic!("a sample") };
+        unwinder.unwind(&spaces, &sample, &mut stack);
+        stack.user().iter().skip(1).map(|frame| frame.address).collect()
+    };
+    let (leaf, main, framed, new, other) = (CODE, CODE + 0x10, CODE + 0x20, CODE + 0x30, CODE + 0x100);
+    let (in_main, in_library) = (main + 6, LIBRARY + 0x20);
+    for (name, ip, bp, words, expected) in [
+        ("before the first instruction", leaf, 0, vec![in_library], vec![in_library]),
+        ("after the call", leaf + 6, 0, vec![1, in_main, 2, in_library], vec![in_main, in_library]),
+        ("before the return", leaf + 10, 0, vec![in_main, 2, in_library], vec![in_main, in_library]),
+        ("a frame pointer", framed + 6, SP, vec![0, in_main, 2, in_library], vec![in_main, in_library]),
+        // The saved frame pointer leads on.
+        ("its value", framed + 6, SP, vec![SP + 16, in_library, 0, in_main, 2], vec![in_library, in_main]),
+        ("between instructions", leaf + 7, 0, vec![1, in_main, 2, in_library], vec![]),
+        ("an unknown form", new + 6, 0, vec![1, in_main, 2, in_library], vec![]),
+        ("another function", other + 6, 0, vec![1, in_main, 2, in_library], vec![]),
+        ("a caller outside of code", leaf + 6, 0, vec![1, 0x10], vec![]),
+    ] {
+        assert_eq!(callers(ip, bp, &words), expected, "{name}");
+    }
+    assert_eq!(callers(leaf + 6, 0, &[1]), [], "the copy is too short");
+    let end = stack.end();
+    let _ = std::fs::remove_file(&path);
+    assert_eq!(end, StackEnd::Truncated { needed: 16 });
 }

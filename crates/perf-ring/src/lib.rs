@@ -92,6 +92,25 @@
 //! the descriptor of an event ([`sys::BorrowedEvent`]), with which it could map the ring and
 //! release the records. This crate has no unsafe code: [`sys`] owns the mappings.
 //!
+//! # Allocations, and the oldest kernels
+//!
+//! Once events are open and rings mapped, counting and reading allocate nothing, except to grow a
+//! buffer that is then reused. The benches' tests count allocations.
+//!
+//! | use | allocates | since Linux |
+//! |---|---|---|
+//! | open an event | for the descriptor and its name | 3.14 (`PERF_FLAG_FD_CLOEXEC`) |
+//! | count: [`Count::measure`], [`Group::measure`], [`RdpmcCounter::read`] | nothing after the open | 3.14; lost samples 6.0 |
+//! | [`Ring::map`] | a buffer for records that wrap, with the first one | 3.14 |
+//! | [`Ring::batch`], [`Ring::next_record`] | to grow that buffer | 3.14 |
+//! | [`Ring::copy_into`] | to grow the caller's buffer | 3.14 |
+//! | [`Ring::wait`], [`RingSet::wait`] | lists of descriptors, in the first wait | 3.14; hang-up 3.18 |
+//! | [`RingSet::drain_sorted`] | queues, in the first rounds | 3.14 |
+//! | [`SnapshotRing`] | a copy of the ring, when it is mapped | 4.7 |
+//! | [`AuxArea`], [`AuxSnapshot`] | nothing | 4.1 |
+//! | [`Event::pause_output`] | nothing | 4.7 |
+//! | [`Event::modify_attributes`] | nothing | 4.17 |
+//!
 //! # One dependency
 //!
 //! The types of the kernel's interface come from the crate `perf-abi`, here [`abi`]; the system

@@ -94,6 +94,7 @@ impl Change<'_> {
 pub struct Diff<'p> {
     rows: Vec<Change<'p>>,
     total: Change<'p>,
+    scale: Scale,
 }
 
 impl<'p> Diff<'p> {
@@ -104,7 +105,6 @@ impl<'p> Diff<'p> {
     /// if their file names are. If a profile has several paths with the same name, as many folders
     /// must be equal as distinguish them. Rows have the path of the first profile of `new` that has
     /// one.
-    /// have the path of the first profile of `new` that has one.
     pub fn new(
         base: &[(&'p Profile, EventId)],
         new: &[(&'p Profile, EventId)],
@@ -128,7 +128,7 @@ impl<'p> Diff<'p> {
         // The sort is stable, so that equal changes keep the order of the entries.
         rows.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
         let total = Change { entry: Entry::default(), base: base_costs.total(), new: new_costs.total() };
-        Self { rows, total }
+        Self { rows, total, scale }
     }
 
     /// Returns the rows, largest change first.
@@ -139,6 +139,21 @@ impl<'p> Diff<'p> {
     /// Returns the sums of the events' values, in their unit.
     pub fn total(&self) -> Change<'p> {
         self.total
+    }
+
+    /// Returns the changes that grew for certain by more than a share of the base's total, from 0
+    /// to 1: if the noise is subtracted, the growth is still larger. The total is the first of them
+    /// if values are compared and it grew so.
+    ///
+    /// The noise of a single recording on a side is only its sampling error. Runs of the same
+    /// program differ by more, so a verdict needs several recordings on each side.
+    pub fn grown(&self, share: f64) -> impl Iterator<Item = &Change<'p>> {
+        let (total, least) = match self.scale {
+            Scale::Share => (None, share),
+            Scale::Value => (Some(&self.total), share * self.total.base.mean),
+        };
+        let changes = total.into_iter().chain(&self.rows);
+        changes.filter(move |change| change.change() - change.noise() > least)
     }
 }
 

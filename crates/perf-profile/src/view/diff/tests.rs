@@ -117,3 +117,20 @@ fn noise_of_several_recordings_is_their_spread() {
     let empty = Diff::new(&[], &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
     assert_eq!(empty.rows()[0].base, Estimate::default());
 }
+
+#[test]
+fn growth_counts_if_it_is_beyond_the_limit_without_its_noise() {
+    let side = |hot: u64| [hot, hot + 2, hot + 4].map(|hot| profile(&[("hot", hot), ("same", 500)]));
+    let grown = |new: u64, share: f64, scale: Scale| -> Vec<Option<String>> {
+        let (base, new) = (side(500), side(new));
+        let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, scale);
+        diff.grown(share).map(|change| change.entry.function.map(str::to_owned)).collect()
+    };
+    let hot = || Some("hot".to_owned());
+    assert_eq!(grown(700, 0.1, Scale::Value), [None, hot()], "the total first");
+    assert_eq!(grown(700, 0.19, Scale::Value), [None], "the noise of one function is larger");
+    assert_eq!(grown(700, 0.21, Scale::Value), []);
+    assert_eq!(grown(700, 0.01, Scale::Share), [hot()], "shares have no total");
+    assert_eq!(grown(300, 0.0, Scale::Value), [], "less is no growth");
+    assert_eq!(grown(502, 0.0, Scale::Value), [], "noise");
+}

@@ -10,6 +10,7 @@ use perf_profile::read::ReadProfile;
 use perf_profile::{Change, Diff, Estimate, Event, EventId, Order, Profile, ProfileBuilder, Scale};
 use serde_json::{Value, json};
 
+mod markdown;
 mod text;
 
 use crate::cli::help;
@@ -17,6 +18,16 @@ use crate::out::message::{self, note, of_file};
 use crate::recording::{InputOptions, SourceOptions, single_event};
 use crate::report::json;
 use crate::report::sort::{self, SortKey};
+
+/// The code if something grew by more than the limit.
+const GREW: u8 = 3;
+
+const EXIT: &[(&str, &str)] = &[
+    ("0", "success"),
+    ("1", "failure, with the reason on standard error"),
+    ("2", "wrong arguments"),
+    ("3", "something grew by more than --fail-above"),
+];
 
 /// Compare recordings: the functions by their change
 #[derive(Args, Debug)]
@@ -28,15 +39,18 @@ use crate::report::sort::{self, SortKey};
      Objects are compared by their file names, so that builds in different folders match; -s sym compares the functions of \
      programs with different names. A program that was replaced has no names: before you build anew in the same place, \
      pack the old one by `perfkit archive`, unpack it into a folder, and name that by --buildid-dir.\n\n\
+     With --fail-above the exit status is 3 if a row, or with --absolute also the total, grew by more than the limit even if its \
+     noise is subtracted. Give at least three recordings a side: of one recording, the noise is known only in part.\n\n\
      --json prints all rows in the form that docs/report-json.md describes.",
     &[
         ("perfkit diff old.data new.data", "shares of the samples, in percent points"),
         ("perfkit diff --absolute old.data new.data", "time, after the same work"),
         ("perfkit diff 1.data 2.data 3.data --to 4.data 5.data 6.data", ""),
+        ("perfkit diff --fail-above 5 1.data 2.data --to 3.data 4.data", ""),
         ("perfkit diff -s dso --children old.data new.data", "with what libraries call"),
         ("perfkit diff -s sym old.data new.data", "functions of programs with different names"),
     ],
-    help::EXIT
+    EXIT
 ))]
 pub(crate) struct Options {
     /// The recordings to compare with and, without --to, the other one as the last
@@ -57,6 +71,12 @@ pub(crate) struct Options {
     /// Leave out rows that changed by a smaller share of the total
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = crate::report::percent)]
     percent_limit: f64,
+    /// Fail if something grew by more than this share of the base's total, beyond the noise
+    #[arg(long, value_name = "PERCENT", value_parser = crate::report::percent)]
+    fail_above: Option<f64>,
+    /// Print Markdown, for a comment on a change
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -85,15 +105,27 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
     let scale = if options.absolute { Scale::Value } else { Scale::Share };
     let columns = sort::columns(&options.sort);
     let diff = Diff::new(&profiles(&base), &profiles(&new), &columns, order, scale);
+    let grown = options.fail_above.map(|percent| diff.grown(percent / 100.0).copied().collect::<Vec<_>>());
     let mut out = BufWriter::new(out);
     if options.json {
-        writeln!(out, "{}", message::json(&json_object(options, &base, &new, &diff)))?;
+        writeln!(out, "{}", message::json(&json_object(options, &base, &new, &diff, grown.as_deref())))?;
+    } else if options.markdown {
+        markdown::print(&mut out, options, &base, &new, &diff)?;
     } else {
         text::print(&mut out, options, &base, &new, &diff)?;
     }
+    if let Some(grown) = grown.as_ref().filter(|_| !options.json) {
+        text::print_verdict(&mut out, options, grown)?;
+    }
     out.flush()?;
     drop(out);
-    base.into_iter().chain(new).try_for_each(|compared| compared.read.finish()).map(|()| ExitCode::SUCCESS)
+    if grown.is_some() && base.len().min(new.len()) < 2 {
+        note(
+            "the verdict may be wrong: runs of a program differ by more than is known of one recording on a side",
+        );
+    }
+    let code = if grown.is_some_and(|grown| !grown.is_empty()) { GREW } else { 0 };
+    base.into_iter().chain(new).try_for_each(|compared| compared.read.finish()).map(|()| code.into())
 }
 
 fn profiles(side: &[Compared]) -> Vec<(&Profile, EventId)> {
@@ -127,7 +159,13 @@ impl Compared {
     }
 }
 
-fn json_object(options: &Options, base: &[Compared], new: &[Compared], diff: &Diff<'_>) -> Value {
+fn json_object(
+    options: &Options,
+    base: &[Compared],
+    new: &[Compared],
+    diff: &Diff<'_>,
+    grown: Option<&[Change<'_>]>,
+) -> Value {
     let side = |side: &[Compared]| -> Vec<Value> {
         let recording = |compared: &Compared| {
             let profile = &compared.read.profile;
@@ -157,6 +195,8 @@ fn json_object(options: &Options, base: &[Compared], new: &[Compared], diff: &Di
         "base": side(base),
         "new": side(new),
         "total": change(&diff.total()),
+        "fail_above": options.fail_above,
+        "grown": grown.map(<[_]>::len),
         "sort": options.sort.iter().map(|key| key.name).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
     })

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use perf_profile::{Change, Diff, Unit};
+use perf_profile::{Change, Diff, Entry, Unit};
 
-use super::{Compared, Options};
+use super::{Compared, Options, markdown};
 use crate::out::color::{Color, colored};
 use crate::out::message::{count, shown};
 use crate::recording::losses;
@@ -25,20 +25,9 @@ pub(super) fn print(
             print_recording(out, name, compared)?;
         }
     }
-    let unit = new.first().or(base.first()).and_then(Compared::event).map_or(Unit::Count, |event| event.unit);
-    let total = diff.total();
-    let sum = Number::new(unit, true);
-    writeln!(
-        out,
-        "# total: {} -> {}, {}",
-        sum.text(total.base.mean).trim(),
-        sum.text(total.new.mean).trim(),
-        relative(&total)
-    )?;
-    // For absolute values, the limit is a share of the larger total.
-    let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
-    let least = options.percent_limit / 100.0 * whole;
-    let (rows, left_out): (Vec<_>, Vec<_>) = diff.rows().iter().partition(|row| row.change().abs() >= least);
+    let unit = unit(base, new);
+    writeln!(out, "# total: {}", total(unit, &diff.total()))?;
+    let (rows, left_out) = by_limit(options, diff);
     let spread = Spread::of(base, new);
     if let Spread::Sampling = spread {
         writeln!(
@@ -58,6 +47,50 @@ pub(super) fn print(
         )?;
     }
     Ok(())
+}
+
+/// Returns the unit of the values that are compared.
+pub(super) fn unit(base: &[Compared], new: &[Compared]) -> Unit {
+    new.first().or(base.first()).and_then(Compared::event).map_or(Unit::Count, |event| event.unit)
+}
+
+/// Returns the totals of both sides and their change.
+pub(super) fn total(unit: Unit, total: &Change<'_>) -> String {
+    let text = |value| Number::new(unit, true).text(value).trim().to_owned();
+    format!("{} -> {}, {}", text(total.base.mean), text(total.new.mean), relative(total))
+}
+
+/// Returns the rows that changed by at least the limit, and the others.
+pub(super) fn by_limit<'d, 'p>(
+    options: &Options,
+    diff: &'d Diff<'p>,
+) -> (Vec<&'d Change<'p>>, Vec<&'d Change<'p>>) {
+    let total = diff.total();
+    // For absolute values, the limit is a share of the larger total.
+    let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
+    let least = options.percent_limit / 100.0 * whole;
+    diff.rows().iter().partition(|row| row.change().abs() >= least)
+}
+
+/// Prints what grew by more than the limit of the verdict.
+pub(super) fn print_verdict(out: &mut dyn Write, options: &Options, grown: &[Change<'_>]) -> io::Result<()> {
+    let limit = options.fail_above.unwrap_or_default();
+    let names = FileNames::new(grown.iter().map(|change| change.entry));
+    let text = |change: &Change<'_>| {
+        if change.entry == Entry::default() {
+            return "the total".to_owned();
+        }
+        let texts: Vec<_> = options.sort.iter().map(|key| key.text(&change.entry, &names)).collect();
+        let text = texts.join(" ").trim().to_owned();
+        if options.markdown { markdown::code(&text) } else { text }
+    };
+    let mark = if options.markdown { "" } else { "# " };
+    writeln!(out, "{}", mark.trim_end())?;
+    if grown.is_empty() {
+        return writeln!(out, "{mark}nothing grew by more than {limit} % beyond its noise");
+    }
+    let grown: Vec<_> = grown.iter().map(text).collect();
+    writeln!(out, "{mark}grew by more than {limit} % beyond the noise: {}", grown.join("; "))
 }
 
 fn print_recording(out: &mut dyn Write, side: &str, compared: &Compared) -> io::Result<()> {
@@ -127,7 +160,7 @@ fn relative(total: &Change<'_>) -> String {
 
 /// The content of the last column of numbers.
 #[derive(Clone, Copy, Debug)]
-enum Spread {
+pub(super) enum Spread {
     /// Noise between the recordings of a side.
     Noise,
     /// Sampling error of a single recording, if a side has no other.
@@ -135,11 +168,11 @@ enum Spread {
 }
 
 impl Spread {
-    fn of(base: &[Compared], new: &[Compared]) -> Self {
+    pub(super) fn of(base: &[Compared], new: &[Compared]) -> Self {
         if base.len().min(new.len()) > 1 { Self::Noise } else { Self::Sampling }
     }
 
-    fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Self::Noise => "Noise",
             Self::Sampling => "Sampling",
@@ -156,14 +189,14 @@ impl Spread {
 
 /// How quantities are printed.
 #[derive(Clone, Copy, Debug)]
-enum Number {
+pub(super) enum Number {
     Share,
     Milliseconds,
     Count,
 }
 
 impl Number {
-    fn new(unit: Unit, is_absolute: bool) -> Self {
+    pub(super) fn new(unit: Unit, is_absolute: bool) -> Self {
         match unit {
             _ if !is_absolute => Self::Share,
             Unit::Nanoseconds => Self::Milliseconds,
@@ -180,7 +213,7 @@ impl Number {
         }
     }
 
-    fn text(self, value: f64) -> String {
+    pub(super) fn text(self, value: f64) -> String {
         match self {
             Self::Share => format!("{:7.2}%", 100.0 * value),
             Self::Milliseconds => format!("{:8.1} ms", value / 1e6),
@@ -188,7 +221,7 @@ impl Number {
         }
     }
 
-    fn signed(self, value: f64) -> String {
+    pub(super) fn signed(self, value: f64) -> String {
         match self {
             Self::Share => format!("{:+7.2}%", 100.0 * value),
             Self::Milliseconds => format!("{:+8.1} ms", value / 1e6),

@@ -68,6 +68,40 @@ fn column_of_single_recordings_is_named_for_what_it_leaves_out() {
 }
 
 #[test]
+fn growth_beyond_the_limit_is_an_exit_status() {
+    let folder = Folder::new();
+    for (file, hot) in [("a1", 100), ("a2", 102), ("b1", 200), ("b2", 202)] {
+        let mut made = Made::new();
+        made.comm(7, b"gate");
+        made.kernel_function(KERNEL, b"hot|`x");
+        for _ in 0..hot {
+            made.sample(7, KERNEL + 16);
+        }
+        made.write(&folder.path(file));
+    }
+    let folder = folder.path("");
+    let gate = |options: &[&str]| {
+        let words = [&["diff", "--absolute", "-s", "sym", "--fail-above"], options].concat();
+        let output = perfkit().args(words).current_dir(&folder).output().unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, out, errors) = gate(&["20", "a1", "a2", "--to", "b1", "b2"]);
+    assert_eq!((code, errors.as_str()), (Some(3), ""), "{out}");
+    assert!(out.ends_with("#\n# grew by more than 20 % beyond the noise: the total; [k] hot|`x\n"), "{out}");
+    let (code, out, _) = gate(&["20", "b1", "b2", "--to", "a1", "a2"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.ends_with("# nothing grew by more than 20 % beyond its noise\n"), "{out}");
+    let (code, out, _) = gate(&["20", "--markdown", "a1", "a2", "--to", "b1", "b2"]);
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.contains(r"| ``[k] hot\|`x`` |") || out.contains(r"`` [k] hot\|`x `` |"), "{out}");
+    let (code, out, _) = gate(&["20", "--json", "a1", "a2", "--to", "b1", "b2"]);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &json["fail_above"], &json["grown"]), (Some(3), &20.0.into(), &2.into()));
+    let (_, _, errors) = gate(&["20", "a1", "b1"]);
+    assert!(errors.contains("the verdict may be wrong"), "{errors}");
+}
+
+#[test]
 fn reasons_are_not_printed_for_a_few_samples_without_names() {
     let folder = Folder::new();
     for (file, unnamed) in [("few", 1), ("many", 3)] {

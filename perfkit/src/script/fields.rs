@@ -1,100 +1,28 @@
-//! The fields of a line, and the option that chooses them.
+//! The option that chooses the fields of a line.
 
 use std::io;
 
-use perf_abi::{Attr, EventType, SampleType, Sampling, Software};
+use perf_abi::{Attr, EventType, Software};
+use perf_profile::read::ScriptFields;
 
-/// A set of fields of a printed sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fields(u16);
+use crate::out::message::shown;
 
-impl Fields {
-    pub(super) const COMM: Self = Self(1);
-    pub(super) const PID: Self = Self(1 << 1);
-    pub(super) const TID: Self = Self(1 << 2);
-    pub(super) const CPU: Self = Self(1 << 3);
-    pub(super) const TIME: Self = Self(1 << 4);
-    pub(super) const PERIOD: Self = Self(1 << 5);
-    pub(super) const EVENT: Self = Self(1 << 6);
-    pub(super) const TRACE: Self = Self(1 << 7);
-    pub(super) const ADDR: Self = Self(1 << 8);
-    pub(super) const IP: Self = Self(1 << 9);
-    pub(super) const SYM: Self = Self(1 << 10);
-    pub(super) const SYMOFF: Self = Self(1 << 11);
-    pub(super) const DSO: Self = Self(1 << 12);
-    pub(super) const SRCLINE: Self = Self(1 << 13);
-    pub(super) const CGROUP: Self = Self(1 << 14);
+/// Returns the set of a field's name.
+fn of_name(name: &str) -> Result<ScriptFields, String> {
+    ScriptFields::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = ScriptFields::all_names().collect();
+        format!("unknown field {:?}; the fields are {}", shown(name), names.join(", "))
+    })
+}
 
-    /// The names, and the bit of the attr without which samples do not have the field. A fixed
-    /// period is known from the attr.
-    const NAMES: [(&'static str, Self, SampleType); 15] = [
-        ("comm", Self::COMM, SampleType::empty()),
-        ("pid", Self::PID, SampleType::TID),
-        ("tid", Self::TID, SampleType::TID),
-        ("cpu", Self::CPU, SampleType::CPU),
-        ("time", Self::TIME, SampleType::TIME),
-        ("period", Self::PERIOD, SampleType::PERIOD),
-        ("event", Self::EVENT, SampleType::empty()),
-        ("trace", Self::TRACE, SampleType::RAW),
-        ("addr", Self::ADDR, SampleType::ADDR),
-        ("cgroup", Self::CGROUP, SampleType::CGROUP),
-        ("ip", Self::IP, SampleType::empty()),
-        ("sym", Self::SYM, SampleType::empty()),
-        ("symoff", Self::SYMOFF, SampleType::empty()),
-        ("dso", Self::DSO, SampleType::empty()),
-        ("srcline", Self::SRCLINE, SampleType::empty()),
-    ];
-
-    pub(super) fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Returns whether it has a field of the frames of a stack.
-    pub(super) fn has_frames(self) -> bool {
-        [Self::IP, Self::SYM, Self::DSO, Self::SRCLINE].into_iter().any(|field| self.contains(field))
-    }
-
-    /// Returns the set of a field's name.
-    fn of_name(name: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
-        found.map(|(_, field, _)| *field).ok_or_else(|| {
-            let names: Vec<_> = Self::NAMES.iter().map(|(name, ..)| *name).collect();
-            let name = crate::out::message::shown(name);
-            format!("unknown field {name:?}; the fields are {}", names.join(", "))
-        })
-    }
-
-    /// Returns all fields that the samples of an event have.
-    fn of_samples(attr: &Attr) -> Self {
-        let is_fixed = |field| field == Self::PERIOD && matches!(attr.sampling(), Sampling::Period(_));
-        let has =
-            |&&(_, field, bit): &&(_, Self, SampleType)| attr.sample_type.contains(bit) || is_fixed(field);
-        Self::NAMES.iter().filter(has).fold(Self(0), |all, (_, field, _)| all.or(*field))
-    }
-
-    /// Returns the first field of the set that the samples of an event do not have.
-    fn missing(self, attr: &Attr) -> Option<&'static str> {
-        let missing = self.without(Self::of_samples(attr));
-        Self::NAMES.iter().find(|(_, field, _)| missing.contains(*field)).map(|(name, ..)| *name)
-    }
-
-    /// Returns how to record samples with a field.
-    fn remedy(name: &str) -> &'static str {
-        match name {
-            "cpu" => "; record with --sample-cpu",
-            "period" => "; record with --period",
-            "addr" => "; record with -d",
-            "cgroup" => "; record with --all-cgroups",
-            _ => "",
-        }
+/// Returns how to record samples with a field.
+fn remedy(name: &str) -> &'static str {
+    match name {
+        "cpu" => "; record with --sample-cpu",
+        "period" => "; record with --period",
+        "addr" => "; record with -d",
+        "cgroup" => "; record with --all-cgroups",
+        _ => "",
     }
 }
 
@@ -114,16 +42,6 @@ impl Class {
             _ => Self::Hardware,
         }
     }
-
-    /// Returns the fields that the perf tool prints.
-    fn default_fields(self) -> Fields {
-        let common = [Fields::COMM, Fields::TID, Fields::CPU, Fields::TIME, Fields::EVENT];
-        let rest: &[Fields] = match self {
-            Self::Tracepoint => &[Fields::TRACE],
-            _ => &[Fields::PERIOD, Fields::IP, Fields::SYM, Fields::SYMOFF, Fields::DSO],
-        };
-        common.iter().chain(rest).fold(Fields(0), |all, field| all.or(*field))
-    }
 }
 
 /// An argument of `-F`.
@@ -136,9 +54,9 @@ pub(super) struct Choice {
 
 #[derive(Clone, Debug)]
 enum Change {
-    Only(Fields),
+    Only(ScriptFields),
     /// Fields to add, and fields to leave out.
-    Edit(Fields, Fields),
+    Edit(ScriptFields, ScriptFields),
 }
 
 impl Choice {
@@ -149,7 +67,7 @@ impl Choice {
             Some(("sw", list)) => (Some(Class::Software), list),
             Some(("trace", list)) => (Some(Class::Tracepoint), list),
             Some((class, _)) => {
-                let class = crate::out::message::shown(class);
+                let class = shown(class);
                 return Err(format!("unknown kind of events {class:?}; expected hw, sw or trace"));
             }
             None => (None, argument),
@@ -161,7 +79,7 @@ impl Choice {
                 (_, Some(name)) => (&mut left_out, name),
                 _ => (&mut only, name),
             };
-            *set = Some(set.unwrap_or(Fields(0)).or(Fields::of_name(name)?));
+            *set = Some(set.unwrap_or_default() | of_name(name)?);
         }
         let fields = match (only, added, left_out) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
@@ -170,10 +88,8 @@ impl Choice {
                         .to_owned(),
                 );
             }
-            (only, None, None) => Change::Only(only.unwrap_or(Fields(0))),
-            (None, added, left_out) => {
-                Change::Edit(added.unwrap_or(Fields(0)), left_out.unwrap_or(Fields(0)))
-            }
+            (only, None, None) => Change::Only(only.unwrap_or_default()),
+            (None, added, left_out) => Change::Edit(added.unwrap_or_default(), left_out.unwrap_or_default()),
         };
         Ok(Self { class, fields })
     }
@@ -183,19 +99,11 @@ impl Choice {
     /// # Errors
     ///
     /// The user asked for a field that its samples do not have.
-    pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<Fields> {
+    pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<ScriptFields> {
         let class = Class::of(attr);
-        let default = class.default_fields();
-        let default = match class {
-            // A tracepoint has a stack if it was recorded.
-            Class::Tracepoint if attr.sample_type.contains(SampleType::CALLCHAIN) => {
-                [Fields::IP, Fields::SYM, Fields::SYMOFF, Fields::DSO]
-                    .iter()
-                    .fold(default, |all, field| all.or(*field))
-            }
-            _ => default,
-        };
-        let mut fields = Fields(default.0 & Fields::of_samples(attr).0);
+        // `perf record -a` adds a dummy event for mapping records, which has no samples.
+        let is_dummy = attr.is_software(Software::DUMMY);
+        let mut fields = ScriptFields::default_of(attr);
         for request in choices.iter().filter(|request| request.class.is_none_or(|wanted| wanted == class)) {
             let wanted = match request.fields {
                 Change::Only(only) => {
@@ -203,37 +111,35 @@ impl Choice {
                     only
                 }
                 Change::Edit(added, left_out) => {
-                    fields = fields.or(added).without(left_out);
+                    fields = (fields | added) - left_out;
                     added
                 }
             };
             // Only tracepoints have this field, so a list for all events means them.
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
-            let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
-            // `perf record -a` adds a dummy event for mapping records, which has no samples.
-            if let Some(missing) = wanted.missing(attr).filter(|_| !attr.is_software(Software::DUMMY)) {
-                let remedy = Fields::remedy(missing);
+            let wanted = if is_optional { wanted - ScriptFields::TRACE } else { wanted };
+            if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {
+                let remedy = remedy(missing);
                 let text = format!("the samples of {name} have no field {missing:?}{remedy}");
                 return Err(io::Error::other(text));
             }
         }
-        Ok(if class == Class::Tracepoint { fields } else { fields.without(Fields::TRACE) })
+        Ok(if class == Class::Tracepoint { fields } else { fields - ScriptFields::TRACE })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use perf_abi::SampleType;
 
-    fn names(fields: Fields) -> Vec<&'static str> {
-        let all = Fields::NAMES.iter().filter(|(_, field, _)| fields.contains(*field));
-        all.map(|(name, ..)| *name).collect()
-    }
+    use super::*;
 
     fn fields(arguments: &[&str], attr: &Attr) -> Result<Vec<&'static str>, String> {
         let choices =
             arguments.iter().map(|argument| Choice::parse(argument)).collect::<Result<Vec<_>, _>>()?;
-        Choice::fields(&choices, "x", attr).map(names).map_err(|error| error.to_string())
+        Choice::fields(&choices, "x", attr)
+            .map(|fields| fields.names().collect())
+            .map_err(|error| error.to_string())
     }
 
     fn clock() -> Attr {

@@ -19,6 +19,7 @@
 //! | know its machine, events and build ids | [`Recording::metadata`] |
 //! | use the records directly, in time order | [`Recording::in_time_order`], [`resolver`], [`Members`] |
 //! | write it for a viewer, with its machine and times | [`Metadata::comments`], `Metadata::pprof`, `Metadata::firefox`, `ReadProfile::write_chrome` |
+//! | write each sample as text, as `perf script` does | [`ScriptWriter`] |
 //! | leave out samples by their task, CPU, time or object | [`Filter`] |
 
 mod export;
@@ -33,6 +34,7 @@ mod payloads;
 mod profile;
 mod recording;
 mod records;
+mod script;
 mod time_spec;
 
 pub use filter::Filter;
@@ -43,4 +45,5 @@ pub use payloads::Payloads;
 pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
 pub use records::{Damage, Progress, Records, build_id};
+pub use script::{ScriptFields, ScriptLosses, ScriptWriter};
 pub use time_spec::{TimeSpec, TimeSpecError};

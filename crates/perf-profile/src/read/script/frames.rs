@@ -3,11 +3,12 @@
 use std::io::Write as _;
 use std::ops::Range;
 
-use perf_profile::{LocationId, Locations, UNKNOWN};
 use perf_symbols::StackFrame;
 
-use super::fields::Fields;
-use crate::out::message::{file_name, shown};
+use super::fields::ScriptFields;
+use super::shown;
+use crate::format::names::file_name;
+use crate::profile::{LocationId, Locations, UNKNOWN};
 
 /// A frame of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ pub(super) enum Address {
 #[derive(Debug, Default)]
 pub(super) struct FrameLines {
     /// Cached lines by the set of fields, which differs between events.
-    kept: Vec<(Fields, KeptLines)>,
+    kept: Vec<(ScriptFields, KeptLines)>,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +72,7 @@ impl FrameLines {
         out: &mut Vec<u8>,
         locations: &Locations,
         frame: Frame,
-        fields: Fields,
+        fields: ScriptFields,
     ) -> bool {
         let is_unnamed = || locations.get(frame.location).unnamed().is_some();
         let Address::InObject { is_after_call } = frame.address else {
@@ -92,7 +93,7 @@ impl KeptLines {
         out: &mut Vec<u8>,
         locations: &Locations,
         frame: Frame,
-        fields: Fields,
+        fields: ScriptFields,
         is_after_call: bool,
     ) -> bool {
         let is_unnamed = || locations.get(frame.location).unnamed().is_some();
@@ -121,13 +122,13 @@ impl KeptLines {
 }
 
 /// Appends the only frame of a sample without a callchain, at the end of its line.
-pub(super) fn push_single(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+pub(super) fn push_single(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: ScriptFields) {
     // The perf tool names the function that the symbol table has.
     let index = locations.frames(frame.location).len().saturating_sub(1);
     push_frame(out, locations, frame, fields, index);
 }
 
-fn push_lines(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+fn push_lines(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: ScriptFields) {
     for index in 0..locations.frames(frame.location).len().max(1) {
         out.push(b'\t');
         push_frame(out, locations, frame, fields, index);
@@ -136,13 +137,13 @@ fn push_lines(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
 }
 
 /// Appends one function of a frame, without the characters around it.
-fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields, index: usize) {
+fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: ScriptFields, index: usize) {
     let location = locations.get(frame.location);
     let functions = locations.frames(frame.location);
     let function = functions.get(index);
     let is_inlined = index + 1 < functions.len();
     let after_call = u64::from(matches!(frame.address, Address::InObject { is_after_call: true }));
-    if fields.contains(Fields::IP) {
+    if fields.contains(ScriptFields::IP) {
         let object = location.object().filter(|_| !location.is_kernel()).and_then(|id| locations.object(id));
         let address = match (frame.address, object) {
             (Address::Raw(address), _) => address,
@@ -155,15 +156,15 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
         // Writing to memory does not fail.
         let _ = write!(out, "{address:16x}");
     }
-    if fields.contains(Fields::SYM) {
+    if fields.contains(ScriptFields::SYM) {
         let name = function.map_or(UNKNOWN, |function| locations.function_name(function.function));
         out.push(b' ');
         out.extend_from_slice(shown(name).as_bytes());
-        if function.is_some() && fields.contains(Fields::SYMOFF) {
+        if function.is_some() && fields.contains(ScriptFields::SYMOFF) {
             let _ = write!(out, "+{:#x}", location.function_offset() + after_call);
         }
     }
-    if fields.contains(Fields::DSO) && !is_inlined {
+    if fields.contains(ScriptFields::DSO) && !is_inlined {
         let object = location.object().and_then(|id| locations.object(id));
         let _ = match object.and_then(|object| object.written_by) {
             // The form of the perf tool, by which flame graph scripts recognize JIT-compiled code.
@@ -174,12 +175,14 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
     if is_inlined {
         out.extend_from_slice(b" (inlined)");
     }
-    if fields.contains(Fields::SRCLINE) {
+    if fields.contains(ScriptFields::SRCLINE) {
         let function =
             function.and_then(|function| Some((locations.function(function.function)?, function.line)));
         // Without other fields, the source line is on the line of the frame, so that each frame has
         // a line.
-        let is_alone = ![Fields::IP, Fields::SYM, Fields::DSO].iter().any(|field| fields.contains(*field));
+        let is_alone = ![ScriptFields::IP, ScriptFields::SYM, ScriptFields::DSO]
+            .iter()
+            .any(|field| fields.contains(*field));
         if let Some((Some(file), line)) = function.map(|(function, line)| (function.file, line)) {
             let before = if is_alone { " " } else { "\n  " };
             let file = locations.string(file);
@@ -206,8 +209,8 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         for _ in 0..2 {
-            assert_eq!(text(Fields::IP), "\t            1234\n");
-            assert_eq!(text(Fields::DSO), "\t ([unknown])\n");
+            assert_eq!(text(ScriptFields::IP), "\t            1234\n");
+            assert_eq!(text(ScriptFields::DSO), "\t ([unknown])\n");
         }
     }
 }

@@ -43,6 +43,7 @@
 //! | make a profile of a `perf.data` file | `read::ProfileReader` |
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
+//! | collect the records of several events, also of such groups | [`EventCollector`] |
 //! | count what the members of a group did between the samples of their leader (`{a,b}:S`) | [`LeaderSampling`] |
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
 //! | make a profile of each interval while records come | [`Collector::take`] |
@@ -87,8 +88,8 @@ pub mod read;
 mod view;
 
 pub use collect::{
-    Collector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved, Resolver,
-    SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup,
+    Collector, EventCollector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved,
+    Resolver, SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

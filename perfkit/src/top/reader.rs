@@ -2,7 +2,6 @@
 //!
 //! It waits only for records. Another thread looks names up, and a third thread prints tables.
 
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
@@ -10,10 +9,10 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use perf_abi::CpuMode;
-use perf_decode::{Layout, LostCounts, Record, Sample, SampleLayout};
-use perf_profile::{Collector, Event, EventId, LeaderSampling, PendingProfile, ProfileBuilder};
+use perf_decode::{Layout, LostCounts, Record, SampleLayout};
+use perf_profile::{Collector, Event, EventCollector, PendingProfile, ProfileBuilder};
 use perf_record::synthesize::Synthesizer;
-use perf_session::ring::{Attr, WaitResult, Waker};
+use perf_session::ring::{WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System};
 
 use super::Options;
@@ -73,13 +72,8 @@ pub(super) struct Reader {
 /// The consumer of records.
 #[derive(Debug)]
 struct Tally {
-    collector: Collector,
-    /// The counts of members of groups of which only the leader samples.
-    counts: LeaderSampling,
     /// The events of the user, by the index of the logical event.
-    events: Vec<(EventId, Attr)>,
-    /// The index of each event by its ids.
-    ids: HashMap<u64, usize>,
+    events: EventCollector,
     hidden: Option<CpuMode>,
     samples: u64,
     kernel_samples: u64,
@@ -106,28 +100,19 @@ impl Reader {
     ) -> io::Result<Self> {
         set_filters(&set, &filters)?;
         let resolver = running::resolver(options.sort.contains(&SortKey::SRCLINE))?;
-        let mut collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
-        let mut events = Vec::new();
+        let collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
+        let mut events = EventCollector::new(collector);
         for (index, name) in set.names().iter().take(wanted).enumerate() {
             let open = set.events().find(|event| event.index == index);
             let attr = open.map(|open| *open.event.attr()).unwrap_or_default();
-            events.push((collector.event(Event::new(&**name, &attr)), attr));
+            events.add_event(attr, Some(Event::new(&**name, &attr)));
         }
         let hidden = match (options.hide_kernel, options.hide_user) {
             (true, _) => Some(CpuMode::KERNEL),
             (_, true) => Some(CpuMode::USER),
             _ => None,
         };
-        let mut tally = Tally {
-            collector,
-            counts: LeaderSampling::new(),
-            events,
-            ids: HashMap::new(),
-            hidden,
-            samples: 0,
-            kernel_samples: 0,
-            dropped: 0,
-        };
+        let mut tally = Tally { events, hidden, samples: 0, kernel_samples: 0, dropped: 0 };
         tally.learn_ids(&set)?;
         set.set_sort_delay(SORT_DELAY.min(options.delay / 2)).map_err(io::Error::other)?;
         set.enable().map_err(io::Error::other)?;
@@ -198,10 +183,10 @@ impl Reader {
         lost_in_all += LostCounts::new(self.tally.dropped, 0);
         let lost = lost_in_all.since(std::mem::replace(&mut self.lost, lost_in_all));
         if !lost.is_empty() {
-            running::forget_dead(&mut self.tally.collector);
+            running::forget_dead(self.tally.events.collector_mut());
         }
         let samples = std::mem::take(&mut self.tally.samples);
-        let profile = self.tally.collector.take();
+        let profile = self.tally.events.collector_mut().take();
         if Arc::strong_count(&self.on_the_way) > MAX_ON_THE_WAY {
             self.skipped += samples;
             self.tally.kernel_samples = 0;
@@ -225,7 +210,7 @@ impl Tally {
     /// Reads the ids of the open events.
     fn learn_ids(&mut self, set: &EventSet) -> io::Result<()> {
         for open in set.events() {
-            self.ids.insert(open.event.id().map_err(io::Error::other)?, open.index);
+            self.events.add_ids(open.index, [open.event.id().map_err(io::Error::other)?]);
         }
         Ok(())
     }
@@ -258,46 +243,23 @@ impl Tally {
             self.dropped += 1;
             return;
         };
-        self.collector.update(record);
-        self.counts.update(record);
-        if let Record::Sample(sample) = record {
-            self.add_sample(sample, index);
-        }
-    }
-
-    fn add_sample<L: Layout>(&mut self, sample: &Sample<'_, L>, index: Option<usize>) {
+        let Self { events, hidden, samples, kernel_samples, .. } = self;
         // The kernel may write a foreign id into the samples of a software event. If several events
         // of the ring are possible, the event is unknown.
-        let Some(index) = index else {
-            self.dropped += 1;
-            return;
-        };
-        // The event of side-band records has no samples to show.
-        let Some((event, attr)) = self.events.get(index) else { return };
-        let members = self.counts.members(attr, sample);
-        let mode = sample.misc().cpu_mode();
-        if self.hidden == Some(mode) {
-            return;
-        }
-        self.samples += 1;
-        self.kernel_samples += u64::from(mode == CpuMode::KERNEL);
-        let Some(members) = members else {
-            self.collector.add(*event, sample);
-            return;
-        };
-        for member in members {
-            match self.ids.get(&member.id).and_then(|&index| self.events.get(index)) {
-                Some((event, _)) => self.collector.add_value(*event, sample, member.value),
-                None => self.dropped += 1,
-            }
-        }
+        self.dropped += events.add(record, index, |sample| {
+            let mode = sample.misc().cpu_mode();
+            let is_shown = *hidden != Some(mode);
+            *samples += u64::from(is_shown);
+            *kernel_samples += u64::from(is_shown && mode == CpuMode::KERNEL);
+            is_shown
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use perf_abi::regs::Architecture;
-    use perf_abi::{AttrFlags, ReadFormat, SampleType, Software};
+    use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType, Software};
     use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};
     use perf_decode::{RawRecord, SampleLayout};
     use perf_profile::Resolver;
@@ -316,18 +278,12 @@ mod tests {
 
     fn tally() -> Tally {
         let resolver = Resolver::new(Architecture::X86_64, FileFinder::local()).unwrap();
-        let mut collector = Collector::new(resolver, ProfileBuilder::new());
-        let events = ["leader", "member"].map(|name| (collector.event(Event::new(name, &attr())), attr()));
-        Tally {
-            collector,
-            counts: LeaderSampling::new(),
-            events: events.into(),
-            ids: [(IDS[0], 0), (IDS[1], 1)].into(),
-            hidden: None,
-            samples: 0,
-            kernel_samples: 0,
-            dropped: 0,
+        let mut events = EventCollector::new(Collector::new(resolver, ProfileBuilder::new()));
+        for (name, id) in ["leader", "member"].into_iter().zip(IDS) {
+            let index = events.add_event(attr(), Some(Event::new(name, &attr())));
+            events.add_ids(index, [id]);
         }
+        Tally { events, hidden: None, samples: 0, kernel_samples: 0, dropped: 0 }
     }
 
     /// Adds a sample of the leader with the counts of ids.
@@ -346,7 +302,7 @@ mod tests {
         let mut tally = tally();
         add(&mut tally, Some(0), [10, 3, 0]);
         add(&mut tally, Some(0), [30, 4, 5]);
-        let profile = tally.collector.take().wait();
+        let profile = tally.events.collector_mut().take().wait();
         let totals: Vec<_> = profile.event_ids().map(|(id, _)| profile.total(id)).collect();
         assert_eq!((totals, tally.samples, tally.dropped), (vec![30, 4], 2, 1));
     }

@@ -1,6 +1,7 @@
 //! Collecting records into a profile.
 
 mod collector;
+mod event_collector;
 mod last_stacks;
 mod leader_sampling;
 mod off_cpu;
@@ -10,6 +11,7 @@ mod runtime_code;
 mod tabulation;
 
 pub use collector::Collector;
+pub use event_collector::EventCollector;
 pub use leader_sampling::{LeaderSampling, MemberCount};
 pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup};
 pub(crate) use pending::PendingNames;

@@ -1,13 +1,12 @@
 //! The thread that makes profiles of records.
 
-use std::collections::HashMap;
 use std::env;
 use std::io;
 
 use perf_file::writer::RecordedEvent;
-use perf_profile::{Collector, Event, EventId, LeaderSampling, Pprof, ProfileBuilder};
+use perf_profile::{Collector, Event, EventCollector, Pprof, ProfileBuilder};
 use perf_session::ring::decode::Window;
-use perf_session::ring::{Attr, RawRecord, Record, SampleLayout, Software};
+use perf_session::ring::{RawRecord, SampleLayout, Software};
 
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
@@ -18,25 +17,14 @@ use crate::out::message::{count, note};
 
 /// The events, the address spaces and the outputs.
 pub(super) struct Worker {
-    collector: Collector,
-    /// The counts of members of groups of which only the leader samples.
-    counts: LeaderSampling,
-    events: Vec<Opened>,
-    /// Index of the event by its ids.
-    ids: HashMap<u64, usize>,
+    events: EventCollector,
+    /// The layout of each event.
+    layouts: Vec<SampleLayout>,
     folder: Option<Folder>,
     push: Option<Push>,
     /// Whether the time for names was over, after an interrupt.
     has_given_up: bool,
     outcome: Outcome,
-}
-
-/// An event that was opened.
-struct Opened {
-    attr: Attr,
-    layout: SampleLayout,
-    /// The event in the profile, if it has samples.
-    event: Option<EventId>,
 }
 
 /// The counts of a recording as profiles.
@@ -92,25 +80,15 @@ impl Worker {
     ) -> io::Result<Self> {
         // The wait for names is at the end of a period only, where a signal ends it.
         let resolver = running::resolver(true)?.without_waiting();
-        let mut collector = Collector::new(resolver, ProfileBuilder::new());
-        let (mut events, mut ids) = (Vec::new(), HashMap::new());
-        for (index, event) in recorded.iter().enumerate() {
-            let samples = !event.attr.is_software(Software::DUMMY);
-            let added = samples.then(|| collector.event(Event::new(event.name.clone(), &event.attr)));
-            events.push(Opened { attr: event.attr, layout: SampleLayout::new(&event.attr), event: added });
-            ids.extend(event.ids.iter().map(|id| (*id, index)));
+        let mut events = EventCollector::new(Collector::new(resolver, ProfileBuilder::new()));
+        for event in recorded {
+            let has_samples = !event.attr.is_software(Software::DUMMY);
+            let added = has_samples.then(|| Event::new(event.name.clone(), &event.attr));
+            let index = events.add_event(event.attr, added);
+            events.add_ids(index, event.ids.iter().copied());
         }
-        let counts = LeaderSampling::new();
-        Ok(Self {
-            collector,
-            counts,
-            events,
-            ids,
-            folder,
-            push,
-            has_given_up: false,
-            outcome: Outcome::default(),
-        })
+        let layouts = recorded.iter().map(|event| SampleLayout::new(&event.attr)).collect();
+        Ok(Self { events, layouts, folder, push, has_given_up: false, outcome: Outcome::default() })
     }
 
     /// Works until the queue is closed.
@@ -118,7 +96,7 @@ impl Worker {
         while let Some(work) = queue.pop() {
             match work {
                 Work::Records(words) => self.add(&words),
-                Work::Ids { event, ids } => self.ids.extend(ids.into_iter().map(|id| (id, event))),
+                Work::Ids { event, ids } => self.events.add_ids(event, ids),
                 Work::End(period) => self.end(period),
             }
         }
@@ -136,39 +114,27 @@ impl Worker {
         }
     }
 
+    /// Adds a record. Returns `None` if it is malformed, or a sample of an unknown event.
     fn add_record(&mut self, record: RawRecord<'_>) -> Option<()> {
         // All events have their id at the same offset.
-        let first = self.events.first()?;
-        let known = record.id(&first.layout).and_then(|id| self.ids.get(&id).copied());
+        let first = self.layouts.first()?;
+        let known = record.id(first).and_then(|id| self.events.index_of(id));
         // Records about tasks from before the recording belong to no event.
-        let Opened { attr, layout, event } = self.events.get(known.unwrap_or(0))?;
-        let record = record.decode(layout).ok()?;
-        self.collector.update(&record);
-        self.counts.update(&record);
-        let Record::Sample(sample) = &record else { return Some(()) };
-        known?;
-        let Some(members) = self.counts.members(attr, sample) else {
-            self.collector.add((*event)?, sample);
-            return Some(());
-        };
-        for member in members {
-            let event = self.events.get(*self.ids.get(&member.id)?)?.event?;
-            self.collector.add_value(event, sample, member.value);
-        }
-        Some(())
+        let record = record.decode(self.layouts.get(known.unwrap_or(0))?).ok()?;
+        (self.events.add(&record, known, |_| true) == 0).then_some(())
     }
 
     /// Writes and sends the profile of a period.
     fn end(&mut self, period: Period) {
         let Period { start, end, lost } = period;
-        self.collector.note_lost(lost);
+        self.events.collector_mut().note_lost(lost);
         if !lost.is_empty() {
-            running::forget_dead(&mut self.collector);
+            running::forget_dead(self.events.collector_mut());
         }
-        let mut pending = self.collector.take();
+        let mut pending = self.events.collector_mut().take();
         if !self.has_given_up && !wait_for_names(|until| pending.wait_until(until)) {
             self.has_given_up = true;
-            self.collector.stop_naming();
+            self.events.collector_mut().stop_naming();
         }
         self.outcome.unnamed += pending.waiting() as u64;
         let profile = pending.so_far();

@@ -1,7 +1,8 @@
 //! The queue between the thread that reads rings and the one that makes profiles.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::SystemTime;
 
 use perf_decode::LostCounts;
@@ -31,54 +32,49 @@ pub(super) struct Period {
     pub(super) lost: LostCounts,
 }
 
-/// A queue of work. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct HandOver(Arc<(Mutex<State>, Condvar)>);
+/// Makes both ends of a queue.
+pub(super) fn queue() -> (HandOver, WorkQueue) {
+    let (sender, receiver) = mpsc::channel();
+    let words = Arc::new(AtomicUsize::new(0));
+    (HandOver { sender, words: Arc::clone(&words) }, WorkQueue { receiver, words })
+}
 
-#[derive(Debug, Default)]
-struct State {
-    work: VecDeque<Work>,
-    words: usize,
-    is_closed: bool,
+/// The end of the thread that reads rings. The queue is closed when it is dropped.
+#[derive(Debug)]
+pub(super) struct HandOver {
+    sender: Sender<Work>,
+    /// Length of the queue in words.
+    words: Arc<AtomicUsize>,
 }
 
 impl HandOver {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns whether the queue is so long that samples must be dropped, and counted.
     pub(super) fn is_full(&self) -> bool {
-        self.lock().words >= MAX_WORDS
+        self.words.load(Ordering::Relaxed) >= MAX_WORDS
     }
 
     /// Adds work. It never waits.
     pub(super) fn push(&self, work: Work) {
-        let mut state = self.lock();
-        state.words += words(&work);
-        state.work.push_back(work);
-        self.0.1.notify_one();
+        self.words.fetch_add(words(&work), Ordering::Relaxed);
+        // Fails only after a panic of the other thread, which is reported when it is joined.
+        let _ = self.sender.send(work);
     }
+}
 
-    /// Closes the queue. No work follows.
-    pub(super) fn close(&self) {
-        self.lock().is_closed = true;
-        self.0.1.notify_one();
-    }
+/// The end of the thread that makes profiles. It waits for work until the queue is closed.
+#[derive(Debug)]
+pub(super) struct WorkQueue {
+    receiver: Receiver<Work>,
+    words: Arc<AtomicUsize>,
+}
 
-    /// Waits for work. Returns `None` after the last.
-    pub(super) fn pop(&self) -> Option<Work> {
-        let mut state = self.lock();
-        loop {
-            if let Some(work) = state.work.pop_front() {
-                state.words -= words(&work);
-                return Some(work);
-            }
-            if state.is_closed {
-                return None;
-            }
-            state = self.0.1.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+impl Iterator for WorkQueue {
+    type Item = Work;
+
+    fn next(&mut self) -> Option<Work> {
+        let work = self.receiver.recv().ok()?;
+        self.words.fetch_sub(words(&work), Ordering::Relaxed);
+        Some(work)
     }
 }
 
@@ -95,20 +91,18 @@ mod tests {
 
     #[test]
     fn work_is_done_in_order_and_the_queue_is_full_while_it_is_long() {
-        let (queue, other) = (HandOver::default(), HandOver::default());
-        queue.push(Work::Records(vec![0; MAX_WORDS - 1]));
-        assert!(!queue.is_full());
-        queue.push(Work::Records(vec![1]));
-        assert!(queue.is_full() && !other.is_full());
-        queue.push(Work::Ids { event: 0, ids: vec![7] });
-        queue.close();
-        let thread = std::thread::spawn({
-            let queue = queue.clone();
-            move || std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>()
-        });
+        let ((hand_over, queue), (other, _other_queue)) = (queue(), queue());
+        hand_over.push(Work::Records(vec![0; MAX_WORDS - 1]));
+        assert!(!hand_over.is_full());
+        hand_over.push(Work::Records(vec![1]));
+        assert!(hand_over.is_full() && !other.is_full());
+        hand_over.push(Work::Ids { event: 0, ids: vec![7] });
+        let words = Arc::clone(&hand_over.words);
+        drop(hand_over);
+        let thread = std::thread::spawn(move || queue.collect::<Vec<_>>());
         let work = thread.join().unwrap();
         assert_eq!(work.len(), 3);
         assert_eq!(work[1..], [Work::Records(vec![1]), Work::Ids { event: 0, ids: vec![7] }]);
-        assert!(!queue.is_full());
+        assert_eq!(words.load(Ordering::Relaxed), 0);
     }
 }

@@ -26,7 +26,7 @@ use super::sink::Sink;
 use crate::measure::failure::Failure;
 use crate::out::message::{count, note};
 use folder::Folder;
-use hand_over::{HandOver, Period, Work};
+use hand_over::{HandOver, Period, Work, queue};
 use push::{Push, Url};
 use worker::{Outcome, Worker};
 
@@ -69,8 +69,8 @@ impl ProfileOptions {
 
 /// The thread that makes profiles.
 pub(in crate::record) struct Profiles {
-    hand_over: HandOver,
-    worker: Option<JoinHandle<Outcome>>,
+    /// The thread and its work; `None` after the end.
+    worker: Option<(HandOver, JoinHandle<Outcome>)>,
     outcome: Outcome,
     start: SystemTime,
     /// Samples of this period that were skipped because the thread was too slow.
@@ -92,12 +92,17 @@ impl Profiles {
         notes.extend(missing.iter().map(ToString::to_string));
         let mut worker = Worker::new(recorder.events(), folder, push)?;
         worker.add(synthesizer.records().as_words());
-        let hand_over = HandOver::default();
-        let work = hand_over.clone();
+        let (hand_over, work) = queue();
         let thread = thread::Builder::new().name("perfkit-profiles".to_owned());
-        let worker = Some(thread.spawn(move || worker.run(&work))?);
+        let worker = Some((hand_over, thread.spawn(move || worker.run(work))?));
         let outcome = Outcome::default();
-        Ok(Self { hand_over, worker, outcome, start: SystemTime::now(), skipped: 0, all_skipped: 0 })
+        Ok(Self { worker, outcome, start: SystemTime::now(), skipped: 0, all_skipped: 0 })
+    }
+
+    fn push(&self, work: Work) {
+        if let Some((hand_over, _)) = &self.worker {
+            hand_over.push(work);
+        }
     }
 
     /// Takes the last records of a period, and asks for its profile.
@@ -109,7 +114,7 @@ impl Profiles {
         let skipped = std::mem::take(&mut self.skipped);
         self.all_skipped += skipped;
         let start = std::mem::replace(&mut self.start, end);
-        self.hand_over.push(Work::End(Period { start, end, lost: LostCounts::new(lost, skipped) }));
+        self.push(Work::End(Period { start, end, lost: LostCounts::new(lost, skipped) }));
         Ok(())
     }
 }
@@ -121,7 +126,7 @@ impl Sink for Profiles {
     }
 
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
-        let is_full = self.hand_over.is_full();
+        let is_full = self.worker.as_ref().is_some_and(|(hand_over, _)| hand_over.is_full());
         let (mut words, skipped) = (Vec::new(), &mut self.skipped);
         recorder.flush_sorted(|record| match record.kind() {
             RecordType::SAMPLE if is_full => *skipped += 1,
@@ -129,13 +134,13 @@ impl Sink for Profiles {
             _ => words.extend_from_slice(record.words()),
         })?;
         if !words.is_empty() {
-            self.hand_over.push(Work::Records(words));
+            self.push(Work::Records(words));
         }
         Ok(())
     }
 
     fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), Failure> {
-        self.hand_over.push(Work::Ids { event, ids: ids.to_vec() });
+        self.push(Work::Ids { event, ids: ids.to_vec() });
         Ok(())
     }
 
@@ -149,8 +154,8 @@ impl Sink for Profiles {
 
     fn finish(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         self.end_period(recorder)?;
-        self.hand_over.close();
-        if let Some(worker) = self.worker.take() {
+        if let Some((hand_over, worker)) = self.worker.take() {
+            drop(hand_over);
             self.outcome =
                 worker.join().map_err(|_| io::Error::other("the thread that makes profiles panicked"))?;
         }

@@ -9,7 +9,7 @@ use perf_session::ring::decode::Window;
 use perf_session::ring::{RawRecord, SampleLayout, Software};
 
 use super::folder::{Folder, Unwritten};
-use super::hand_over::{HandOver, Period, Work};
+use super::hand_over::{Period, Work, WorkQueue};
 use super::push::{Push, Pushed};
 use crate::measure::running;
 use crate::out::interrupt::wait_for_names;
@@ -92,8 +92,8 @@ impl Worker {
     }
 
     /// Works until the queue is closed.
-    pub(super) fn run(mut self, queue: &HandOver) -> Outcome {
-        while let Some(work) = queue.pop() {
+    pub(super) fn run(mut self, queue: WorkQueue) -> Outcome {
+        for work in queue {
             match work {
                 Work::Records(words) => self.add(&words),
                 Work::Ids { event, ids } => self.events.add_ids(event, ids),

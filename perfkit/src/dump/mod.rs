@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use perf_abi::RecordType;
-use perf_decode::Record;
 use perf_file::format::Feature;
 use perf_profile::read::{Damage, Filter, MetadataGap, Recording};
 use perf_symbols::AddressSpaces;
@@ -121,8 +120,7 @@ struct TaskFilter {
 }
 
 impl TaskFilter {
-    /// Returns whether a record is chosen. A record without a task, CPU or time does not match a
-    /// filter by them, nor does a record that cannot be decoded.
+    /// Returns whether a record is chosen. A filter chooses no record that cannot be decoded.
     fn has(&mut self, entry: &Entry<'_>) -> bool {
         if self.filter.is_empty() {
             return true;
@@ -131,38 +129,7 @@ impl TaskFilter {
         if self.filter.needs_comm() {
             self.spaces.update(record);
         }
-        let (time, ids) = (record.time().unwrap_or(0), Ids::new(record));
-        self.filter.by_time(time)
-            && (time > 0 || !self.filter.needs_time())
-            && self.filter.by_ids(ids.pid, ids.tid, ids.cpu)
-            && (!self.filter.needs_comm()
-                || ids.tid.is_some_and(|tid| self.filter.by_thread(&self.spaces, tid)))
-    }
-}
-
-/// The task and the CPU of a record.
-struct Ids {
-    pid: Option<u32>,
-    tid: Option<u32>,
-    cpu: Option<u32>,
-}
-
-impl Ids {
-    fn new(record: &Record<'_>) -> Self {
-        if let Record::Sample(sample) = record {
-            return Self { pid: sample.pid(), tid: sample.tid(), cpu: sample.cpu() };
-        }
-        let number = |name| {
-            let field = record.fields().find(|field| field.name == name);
-            field.and_then(|field| u32::try_from(field.value.as_u64()?).ok())
-        };
-        let trailer = record.sample_id();
-        // The task in the body first, because tools write records about other tasks.
-        Self {
-            pid: number("pid").or_else(|| trailer?.pid()),
-            tid: number("tid").or_else(|| trailer?.tid()),
-            cpu: trailer.and_then(|trailer| trailer.cpu()),
-        }
+        self.filter.matches_record(&self.spaces, record)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use perf_decode::{Layout, Sample};
+use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{AddressSpaces, Location};
 
 /// Selects samples, by default all. A sample counts if every method returns `true`; call the cheap
@@ -105,6 +105,16 @@ impl Filter {
         self.by_object(spaces, sample)
     }
 
+    /// Returns whether a record of any kind counts by its task, CPU and time, with the names of
+    /// threads before it. A record without a task, CPU or time does not match a filter by them.
+    pub fn matches_record<L: Layout>(&self, spaces: &AddressSpaces, record: &Record<'_, L>) -> bool {
+        let (time, ids) = (record.time().unwrap_or(0), Ids::new(record));
+        self.by_time(time)
+            && (time > 0 || !self.needs_time())
+            && self.by_ids(ids.pid, ids.tid, ids.cpu)
+            && (!self.needs_comm() || ids.tid.is_some_and(|tid| self.by_thread(spaces, tid)))
+    }
+
     /// Returns whether a sample counts by the object of its address.
     pub(super) fn by_object(&self, spaces: &AddressSpaces, sample: &Sample<'_, impl Layout>) -> bool {
         if !self.needs_dso() {
@@ -113,5 +123,31 @@ impl Filter {
         let pid = sample.pid();
         let location = spaces.find(pid.unwrap_or(0), sample.misc().cpu_mode(), sample.ip().unwrap_or(0));
         self.by_dso(location.map_or(b"", Location::path))
+    }
+}
+
+/// The task and the CPU of a record.
+struct Ids {
+    pid: Option<u32>,
+    tid: Option<u32>,
+    cpu: Option<u32>,
+}
+
+impl Ids {
+    fn new<L: Layout>(record: &Record<'_, L>) -> Self {
+        if let Record::Sample(sample) = record {
+            return Self { pid: sample.pid(), tid: sample.tid(), cpu: sample.cpu() };
+        }
+        let number = |name| {
+            let field = record.fields().find(|field| field.name == name);
+            field.and_then(|field| u32::try_from(field.value.as_u64()?).ok())
+        };
+        let trailer = record.sample_id();
+        // The task in the body first, because tools write records about other tasks.
+        Self {
+            pid: number("pid").or_else(|| trailer?.pid()),
+            tid: number("tid").or_else(|| trailer?.tid()),
+            cpu: trailer.and_then(|trailer| trailer.cpu()),
+        }
     }
 }

@@ -37,6 +37,7 @@
 //! | to | use |
 //! |---|---|
 //! | give events the fields that readers need | [`recorded`]; or [`FIELDS`] and [`NAMING`] in your attrs |
+//! | record where threads wait, for profiles of the time off the CPU | [`WaitEvents`] |
 //! | record into a file | [`Recorder::begin_file`], [`Recorder::wait_and_drain`], [`Recorder::finish`] |
 //! | record into a pipe or a socket | [`Recorder::begin_pipe`] |
 //! | compress the records | [`Recorder::begin_with`] a [`Writer::compressed`](file::writer::Writer::compressed) |
@@ -66,6 +67,7 @@ mod recorded;
 mod recorder;
 pub mod runtime;
 pub mod synthesize;
+mod waits;
 
 /// Reading and writing of `perf.data`: the crate `perf-file`.
 #[doc(no_inline)]
@@ -80,3 +82,4 @@ pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlRead
 pub use error::RecordError;
 pub use recorded::{FIELDS, NAMING, recorded};
 pub use recorder::{Lost, Recorded, Recorder, Recording, Snapshot, WAKEUPS};
+pub use waits::{WaitEvents, WakeupEvent};

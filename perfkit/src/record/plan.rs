@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_record::{FIELDS, NAMING};
+use perf_record::{FIELDS, NAMING, WakeupEvent};
 use perf_session::ring::{
     Attr, AttrFlags, BranchSampleType, Clock, Event, EventType, SampleType, Software, Target,
 };
@@ -13,7 +13,7 @@ use perf_session::{
 };
 
 use super::Options;
-use super::off_cpu::{self, OffCpuEvents, Wakeups};
+use super::off_cpu;
 use crate::measure::events::NamedGroup;
 use crate::measure::ring_pages::{PAGE, RingPages};
 use crate::measure::sampling::{CALL_STACK, CallGraph, Rate, default_event, dummy, frequency_limit, sampled};
@@ -42,8 +42,8 @@ pub(super) struct Plan {
     default_pages: usize,
     /// Whether switches are recorded, for the time off the CPU.
     has_off_cpu: bool,
-    /// The event with the times of wakeups.
-    wakeups: Option<Wakeups>,
+    /// The event with the times of wakeups, and the index of its group.
+    wakeups: Option<(usize, WakeupEvent)>,
     pub(super) notes: Vec<String>,
     /// Whether the events of a command are enabled later than at its `exec`.
     is_delayed: bool,
@@ -76,14 +76,16 @@ impl Plan {
         let mut groups = options.events.parse(default, system)?;
         let named = groups.len();
         // Profiles have no waits.
-        let mut off_cpu = if options.profiles.is_used() {
-            OffCpuEvents::default()
+        let waits = if options.profiles.is_used() {
+            None
         } else {
-            options.off_cpu.events(system, named, options.target.is_on_all_cpus())?
+            options.off_cpu.events(system, options.target.is_on_all_cpus(), &mut notes)?
         };
-        groups.append(&mut off_cpu.groups);
-        notes.append(&mut off_cpu.notes);
-        let wakeups = off_cpu.wakeups;
+        let mut wakeups = None;
+        if let Some(waits) = waits {
+            groups.extend(waits.groups.into_iter().map(NamedGroup::from));
+            wakeups = waits.wakeups.ok().map(|event| (named + event.index(), event));
+        }
         let of_switches = named..groups.len();
         let common = common_attr(options, has_tracepoint(&groups), &mut notes);
         let mut carrier = 0;
@@ -96,7 +98,7 @@ impl Plan {
             let mut is_carrier = index == carrier;
             // A context switch is always in the kernel.
             let has_levels = !of_switches.contains(&index);
-            let is_wakeups = wakeups.as_ref().is_some_and(|wakeups| wakeups.group == index);
+            let is_wakeups = wakeups.as_ref().is_some_and(|(group, _)| *group == index);
             group.events = group.events.clone().map_members(|event| {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
@@ -133,8 +135,8 @@ impl Plan {
 
     /// Restricts the recorded wakeups to wakeups of the recorded tasks.
     pub(super) fn choose_wakeups(&mut self, tasks: &ObservedTasks) {
-        if let Some(wakeups) = &self.wakeups
-            && let Some(group) = self.groups.get_mut(wakeups.group)
+        if let Some((index, wakeups)) = &self.wakeups
+            && let Some(group) = self.groups.get_mut(*index)
         {
             group.filter = wakeups.filter(tasks);
         }

@@ -31,7 +31,7 @@ const IDENTIFIER: usize = 1;
 fn shares_samples(attr: &Attr, tracepoints_share: bool) -> bool {
     let own = [Software::CPU_CLOCK, Software::TASK_CLOCK, Software::DUMMY, Software::BPF_OUTPUT];
     match attr.kind {
-        EventType::SOFTWARE => own.iter().all(|event| event.0 != attr.config),
+        EventType::SOFTWARE => !own.iter().any(|event| attr.is_software(*event)),
         EventType::TRACEPOINT => tracepoints_share,
         _ => false,
     }

@@ -107,11 +107,7 @@ fn event_of_user(event: NamedEvent) -> NamedEvent {
 /// Returns whether the kernel counts the event at the privilege level of the kernel alone.
 fn is_caused_by_kernel(event: &NamedEvent) -> bool {
     let events = [Software::CONTEXT_SWITCHES, Software::CPU_MIGRATIONS, Software::CGROUP_SWITCHES];
-    event
-        .specs()
-        .iter()
-        .map(EventSpec::attr)
-        .any(|attr| attr.kind == EventType::SOFTWARE && events.iter().any(|event| event.0 == attr.config))
+    event.specs().iter().map(EventSpec::attr).any(|attr| events.iter().any(|event| attr.is_software(*event)))
 }
 
 /// Returns whether the event counts at all privilege levels, and can count in user space.

@@ -19,8 +19,8 @@ const WAKERS: [&str; 2] = ["sched", "sched_waking"];
 ///
 /// The software event for switches needs less privilege than the tracepoint `sched:sched_switch`,
 /// no tracefs, and has no payload. Its set also needs the flag
-/// [`CONTEXT_SWITCH`](perf_session::ring::AttrFlags::CONTEXT_SWITCH) on an event: these records show
-/// when a thread runs again, and whether it was preempted.
+/// [`CONTEXT_SWITCH`](perf_session::ring::AttrFlags::CONTEXT_SWITCH) on an event: these records
+/// show when a thread runs again, and whether it was preempted.
 ///
 /// A wakeup happens while the waker runs. So the event with the times of all wakeups is on all
 /// CPUs, whatever is recorded, and should have no stack.

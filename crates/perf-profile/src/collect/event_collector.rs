@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use crate::collect::{Collector, LeaderSampling};
 use crate::profile::{Event, EventId};
 
-/// Collects the records of the events of a measurement: a sample goes to the event that wrote it, or
-/// to each event of a group in which only the leader samples.
+/// Collects the records of the events of a measurement: a sample goes to the event that wrote it,
+/// or to each event of a group in which only the leader samples.
 ///
 /// ```no_run
 /// use perf_abi::{Attr, Software};

@@ -11,9 +11,9 @@ use perf_file::feature::SampleTime;
 const DIGITS: usize = 9;
 
 /// Times that a user chose, in the words of the perf tool's `--time`: `START,STOP` in seconds of
-/// the recording's clock, both included, `START` or `,STOP`; or parts of the recording as `10%-20%`
-/// or `10%/2`, the second tenth. Several times are separated by blanks, several parts also by
-/// commas.
+/// the recording's clock, both included, `START` or `,STOP`; or parts of the recording as
+/// `10%-20%` or `10%/2`, the second tenth. Several times are separated by blanks, several parts
+/// also by commas.
 ///
 /// ```
 /// use perf_profile::read::TimeSpec;

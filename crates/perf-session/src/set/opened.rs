@@ -21,6 +21,7 @@ use crate::names::{EventGroup, ProbeEvent};
 use crate::system::{CpuList, FileError};
 use crate::why::{AttrFallback, DroppedFeature, FallbackError};
 
+/// The events of a set, and the options with which they are opened.
 #[derive(Debug)]
 pub(super) struct Opened {
     plan: Plan,

@@ -53,7 +53,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(mut symbols) = ElfSymbols::read(&finder, found, Some(1 << 20)) else { return };
     for address in (0x1000..0x2000).step_by(0x55) {
         let Some(found) = symbols.symbolize(address) else { continue };
-        assert!(!found.functions().is_empty());
-        assert!(found.functions().iter().all(|function| !function.name.is_empty()));
+        assert!(!found.functions.is_empty());
+        assert!(found.functions.iter().all(|function| !function.name.is_empty()));
     }
 });

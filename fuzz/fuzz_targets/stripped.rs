@@ -55,8 +55,8 @@ fuzz_target!(|bytes: &[u8]| {
     for address in (0x1000..0x2400).step_by(0x15) {
         match symbols.symbolize(address) {
             Some(found) => {
-                assert!(found.offset() <= address);
-                assert!(found.functions().iter().all(|function| !function.name.is_empty()));
+                assert!(found.offset <= address);
+                assert!(found.functions.iter().all(|function| !function.name.is_empty()));
             }
             None => assert!(!symbols.no_symbol(address).to_string().is_empty()),
         }

@@ -13,8 +13,8 @@ fn main() -> io::Result<()> {
     for (event, about) in read.profile.event_ids() {
         println!("{}: {} samples", about.name, read.profile.sample_count(event));
         let table = Table::new(&read.profile, &[Column::Function]).sorted(event, Order::BySelf);
-        for row in table.rows().iter().take(20) {
-            println!("{:>12} {}", row.cost(event).self_value, row.entry());
+        for row in table.rows.iter().take(20) {
+            println!("{:>12} {}", row.cost(event).self_value, row.entry);
         }
     }
     read.profile.losses().lines().iter().for_each(|loss| eprintln!("{loss}"));

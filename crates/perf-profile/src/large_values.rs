@@ -34,16 +34,16 @@ fn check(profile: &Profile) -> Result<(), TestCaseError> {
         let three_times = (0..3).flat_map(|_| samples()).map(|sample| sample.value);
         prop_assert_eq!(live.profile().total(event), sum(three_times));
         let table = Table::new(profile, COLUMNS).sorted(event, Order::BySelf);
-        prop_assert_eq!(sum(table.rows().iter().map(|row| row.cost(event).self_value)), profile.total(event));
+        prop_assert_eq!(sum(table.rows.iter().map(|row| row.cost(event).self_value)), profile.total(event));
         for direction in [Direction::FromOutermost, Direction::FromInnermost] {
             let tree = CallTree::new(profile, event, COLUMNS, direction);
-            let roots = tree.nodes().iter().filter(|node| node.depth == 0);
+            let roots = tree.nodes.iter().filter(|node| node.depth == 0);
             prop_assert_eq!(sum(roots.map(|node| node.cost.total_value)), profile.total(event));
         }
         for scale in [Scale::Share, Scale::Value] {
             let sides = [(profile, event), (live.profile(), event)];
             let diff = Diff::new(&sides, &sides[1..], COLUMNS, Order::ByTotal, scale);
-            for row in diff.rows() {
+            for row in diff.rows {
                 prop_assert!(row.change().is_finite() && row.noise().is_finite(), "{:?}", row);
             }
         }
@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(sums.is_some(), has_table);
         if let Some(sums) = sums {
             let table = sums.table(&profile);
-            prop_assert_eq!(sum(table.rows().iter().map(|row| row.cost(event).self_value)), profile.total(event));
+            prop_assert_eq!(sum(table.rows.iter().map(|row| row.cost(event).self_value)), profile.total(event));
         } else {
             check(&profile)?;
         }

@@ -29,9 +29,10 @@
 //! fn main() -> std::io::Result<()> {
 //!     let read = ProfileReader::open("perf.data")?.read()?;
 //!     for (event, about) in read.profile.event_ids() {
-//!         println!("{}:", about.name); for row in Table::new(&read.profile,
-//!         &[Column::Function]).sorted(event, Order::BySelf).rows() {
-//!             println!("{:>12} {}", row.cost(event).self_value, row.entry());
+//!         println!("{}:", about.name);
+//!         let table = Table::new(&read.profile, &[Column::Function]).sorted(event, Order::BySelf);
+//!         for row in &table.rows {
+//!             println!("{:>12} {}", row.cost(event).self_value, row.entry);
 //!         }
 //!     }
 //!     read.finish()

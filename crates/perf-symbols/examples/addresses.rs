@@ -36,7 +36,7 @@ pub(crate) fn names(pid: u32, addresses: &[u64]) -> io::Result<Vec<String>> {
         .iter()
         .map(|symbols| match symbols {
             Ok(symbols) => {
-                symbols.functions().iter().map(|function| &*function.name).collect::<Vec<_>>().join(" < ")
+                symbols.functions.iter().map(|function| &*function.name).collect::<Vec<_>>().join(" < ")
             }
             Err(reason) => format!("[{reason}]"),
         })

@@ -51,7 +51,7 @@ impl Files {
         object: &RecordedObject,
         pack: &mut Pack<'_>,
     ) -> io::Result<Result<Vec<Packed>, String>> {
-        let Some((id, link)) = object.build_id().and_then(|id| Some((id, link(id)?))) else {
+        let Some((id, link)) = object.build_id.and_then(|id| Some((id, link(id)?))) else {
             return Ok(Err(NO_ID.to_owned()));
         };
         let folder = folder(object, id);
@@ -72,10 +72,10 @@ impl Files {
                 }
             }
         }
-        if object.is_kernel() && object.object().kind() != ObjectKind::File {
+        if object.is_kernel && object.object().kind() != ObjectKind::File {
             return Ok(Err(NO_MODULE.to_owned()));
         }
-        let found = match self.finder.find(object.pid(), object.mapping(), Some(id)) {
+        let found = match self.finder.find(object.pid, &object.mapping, Some(id)) {
             Ok(found) => found,
             Err(error) => return Ok(Err(reason(&error))),
         };

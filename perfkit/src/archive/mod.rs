@@ -86,8 +86,8 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
         Files { finder: options.finder.finder(&about), release: about.release.clone().unwrap_or_default() };
     let objects = read(&about, &mut records);
     let objects = objects.into_iter().filter(|object| {
-        let is_wanted = object.is_used() || options.all && object.mapping().is_executable();
-        is_wanted && (object.is_kernel() || has_file(object))
+        let is_wanted = object.is_used || options.all && object.mapping.is_executable();
+        is_wanted && (object.is_kernel || has_file(object))
     });
     let mut list = List::new(objects);
     let name = shown(&output);
@@ -175,7 +175,7 @@ struct Listed {
 impl List {
     fn new(objects: impl Iterator<Item = RecordedObject>) -> Self {
         let key = |object: &RecordedObject| {
-            (object.build_id().map(|id| id.to_string()), object.object().path().to_vec())
+            (object.build_id.map(|id| id.to_string()), object.object().path().to_vec())
         };
         let listed = |object| (key(&object), Listed { object, outcome: None });
         Self { objects: objects.map(listed).collect(), bytes: 0 }
@@ -231,8 +231,8 @@ impl List {
             let files: Vec<_> = listed.files().into_iter().flatten().map(file).collect();
             let line = json!({
                 "object": String::from_utf8_lossy(object.object().path()),
-                "build_id": object.build_id().map(|id| id.to_string()),
-                "is_used": object.is_used(),
+                "build_id": object.build_id.map(|id| id.to_string()),
+                "is_used": object.is_used,
                 "files": files,
                 "reason": listed.reason(),
             });

@@ -49,7 +49,7 @@ const KERNEL: &[u8] = b"[kernel.kallsyms]";
 /// Returns whether an object is the kernel, and not a module. Its record names the first symbol,
 /// too.
 pub(super) fn is_kernel_itself(object: &RecordedObject) -> bool {
-    object.is_kernel() && object.object().path().starts_with(KERNEL)
+    object.is_kernel && object.object().path().starts_with(KERNEL)
 }
 
 fn is_usable(path: &[u8]) -> bool {

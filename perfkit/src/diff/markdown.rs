@@ -22,7 +22,7 @@ pub(super) fn print(
 ) -> io::Result<()> {
     let unit = unit(base, new);
     let recordings = |side: &[Compared]| count(side.len() as u64, "recording");
-    writeln!(out, "**{}** ({} and {})\n", total(unit, &diff.total()), recordings(base), recordings(new))?;
+    writeln!(out, "**{}** ({} and {})\n", total(unit, &diff.total), recordings(base), recordings(new))?;
     let (rows, left_out) = by_limit(options, diff);
     let (noise, changed): (Vec<&Change<'_>>, Vec<_>) = rows.into_iter().partition(|row| row.is_noise());
     if !changed.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn print(
         writeln!(out, "|--:|--:|--:|--:|{}", "---|".repeat(titles.len()))?;
     }
     let number = Number::new(unit, options.absolute);
-    let names = FileNames::new(diff.rows().iter().map(|row| row.entry));
+    let names = FileNames::new(diff.rows.iter().map(|row| row.entry));
     for row in &changed {
         let numbers = [
             number.text(row.base.mean),

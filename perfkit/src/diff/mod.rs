@@ -187,14 +187,14 @@ fn json_object(
             "noise": change.noise(),
         })
     };
-    let rows = diff.rows().iter().map(|row| json::entry(&row.entry, [("change", change(row))]));
+    let rows = diff.rows.iter().map(|row| json::entry(&row.entry, [("change", change(row))]));
     json!({
         "version": json::VERSION,
         "scale": if options.absolute { "value" } else { "share" },
         "value": if options.children { "total" } else { "self" },
         "base": side(base),
         "new": side(new),
-        "total": change(&diff.total()),
+        "total": change(&diff.total),
         "fail_above": options.fail_above,
         "grown": grown.map(<[_]>::len),
         "sort": options.sort.iter().map(|key| key.name).collect::<Vec<_>>(),

@@ -26,7 +26,7 @@ pub(super) fn print(
         }
     }
     let unit = unit(base, new);
-    writeln!(out, "# total: {}", total(unit, &diff.total()))?;
+    writeln!(out, "# total: {}", total(unit, &diff.total))?;
     let (rows, left_out) = by_limit(options, diff);
     let spread = Spread::of(base, new);
     if let Spread::Sampling = spread {
@@ -65,11 +65,11 @@ pub(super) fn by_limit<'d, 'p>(
     options: &Options,
     diff: &'d Diff<'p>,
 ) -> (Vec<&'d Change<'p>>, Vec<&'d Change<'p>>) {
-    let total = diff.total();
+    let total = diff.total;
     // For absolute values, the limit is a share of the larger total.
     let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
     let least = options.percent_limit / 100.0 * whole;
-    diff.rows().iter().partition(|row| row.change().abs() >= least)
+    diff.rows.iter().partition(|row| row.change().abs() >= least)
 }
 
 /// Prints what grew by more than the limit of the verdict.
@@ -116,7 +116,7 @@ fn print_rows(
     spread: Spread,
 ) -> io::Result<()> {
     let is_colored = colored(&io::stdout());
-    let names = FileNames::new(diff.rows().iter().map(|row| row.entry));
+    let names = FileNames::new(diff.rows.iter().map(|row| row.entry));
     let texts = |row: &Change<'_>| options.sort.iter().map(|key| key.text(&row.entry, &names)).collect();
     let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
     let widths = widths(&options.sort, &texts);

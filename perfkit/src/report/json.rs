@@ -18,12 +18,12 @@ pub(super) fn report(
     trees: &[(EventId, CallTree<'_>)],
 ) -> Value {
     let events = || profile.event_ids();
-    let rows = table.rows().iter().map(|row| {
+    let rows = table.rows.iter().map(|row| {
         let costs: Vec<_> = events().map(|(id, _)| cost(row.cost(id))).collect();
-        entry(&row.entry(), [("events", costs.into())])
+        entry(&row.entry, [("events", costs.into())])
     });
     let nodes = trees.iter().flat_map(|(id, tree)| {
-        tree.nodes().iter().map(|node| {
+        tree.nodes.iter().map(|node| {
             let (event, depth) = (id.index().into(), node.depth.into());
             entry(&node.entry, [("event", event), ("depth", depth), ("cost", cost(node.cost))])
         })

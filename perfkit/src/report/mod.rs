@@ -172,7 +172,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
             let tree = CallTree::filtered(profile, id, &columns, direction, is_kept);
             writeln!(out, "#\n# Children      Self  {}", shown(name))?;
             tree::print(&mut out, &tree, shares, is_colored)?;
-            left_out += tree.left_out();
+            left_out += tree.left_out;
         }
         if left_out > 0 && !options.quiet {
             let left_out = count(left_out, "row");

@@ -33,9 +33,9 @@ impl Style<'_> {
     /// Prints the first rows whose share of an event is not below the limit. Returns the number of
     /// rows that are left out.
     pub(crate) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
-        let rows: Vec<_> = table.rows().iter().filter(|row| self.is_shown(row)).take(self.most).collect();
-        let names = FileNames::new(table.rows().iter().map(Row::entry));
-        let texts = |row: &Row<'_>| self.keys.iter().map(|key| key.text(&row.entry(), &names)).collect();
+        let rows: Vec<_> = table.rows.iter().filter(|row| self.is_shown(row)).take(self.most).collect();
+        let names = FileNames::new(table.rows.iter().map(|row| row.entry));
+        let texts = |row: &Row<'_>| self.keys.iter().map(|key| key.text(&row.entry, &names)).collect();
         let texts: Vec<Vec<String>> = rows.iter().map(|row| texts(row)).collect();
         let widths = widths(self.keys, &texts);
         self.print_head(out, &widths)?;
@@ -46,7 +46,7 @@ impl Style<'_> {
             }
             writeln!(out, "{}", columns(texts, &widths))?;
         }
-        Ok((table.rows().len() - rows.len()) as u64)
+        Ok((table.rows.len() - rows.len()) as u64)
     }
 
     fn is_shown(&self, row: &Row<'_>) -> bool {

@@ -16,7 +16,7 @@ pub(super) fn print(
     shares: Shares,
     is_colored: bool,
 ) -> io::Result<()> {
-    let nodes = tree.nodes();
+    let nodes = &tree.nodes;
     let siblings = siblings(nodes);
     let files = FileNames::new(nodes.iter().map(|node| node.entry));
     // The path from the root to the node: for each node its entry, and the text before its

@@ -89,10 +89,11 @@ impl<'o> Plain<'o> {
         let (profile, numbers) = (&moment.profile, moment.numbers);
         let first = moment.events().first().map(|&(first, ..)| first);
         let table = first.map(|first| self.table(moment, first));
-        let rows = table.iter().flat_map(Table::rows).take(self.options.entries.unwrap_or(usize::MAX));
+        let rows =
+            table.iter().flat_map(|table| &table.rows).take(self.options.entries.unwrap_or(usize::MAX));
         let rows = rows.map(|row| {
             let costs: Vec<_> = profile.event_ids().map(|(id, _)| cost(row.cost(id))).collect();
-            entry(&row.entry(), [("events", costs.into())])
+            entry(&row.entry, [("events", costs.into())])
         });
         json!({
             "version": VERSION,

@@ -160,7 +160,7 @@ fn names_of_samples(file: &Path, finder: FileFinder) -> BTreeSet<String> {
     let named = symbolizer.symbolize(&queries).into_iter().filter_map(Result::ok);
     named
         .flat_map(|symbols| {
-            symbols.functions().iter().map(|function| function.name.to_string()).collect::<Vec<_>>()
+            symbols.functions.iter().map(|function| function.name.to_string()).collect::<Vec<_>>()
         })
         .collect()
 }

@@ -17,7 +17,7 @@ pub struct Error {
     /// offset of the compressed record. `None` if the error is of the whole file, such as one that
     /// cannot be opened.
     pub offset: Option<u64>,
-    /// The reason.
+    /// The expected and the found value.
     pub reason: Reason,
 }
 

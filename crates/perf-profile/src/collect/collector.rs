@@ -575,7 +575,7 @@ mod tests {
         assert_eq!(groups, [(None, 2), (Some("/a"), 2), (Some("/b"), 1)]);
         let table = crate::Table::new(&profile, &[Column::Cgroup]).sorted(event, crate::Order::BySelf);
         let rows: Vec<_> =
-            table.rows().iter().map(|row| (row.entry().to_string(), row.cost(event).self_count)).collect();
+            table.rows.iter().map(|row| (row.entry.to_string(), row.cost(event).self_count)).collect();
         let expected = [("/a", 2), ("[unknown]", 2), ("/b", 1)].map(|(path, count)| (path.to_owned(), count));
         assert_eq!(rows, expected);
     }
@@ -684,7 +684,7 @@ mod tests {
             add(&mut collector, event, &sample.tid(7, 7).ip(0x1000).time(1).callchain(chain).finish());
         }
         let profile = collector.finish();
-        let addresses = |stack| profile.stack(stack).map(|id| profile.locations().get(id).address());
+        let addresses = |stack| profile.stack(stack).map(|id| profile.locations().get(id).address);
         let stacks: Vec<_> = profile
             .samples()
             .iter()

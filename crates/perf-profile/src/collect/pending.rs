@@ -6,7 +6,7 @@ use std::time::Instant;
 use perf_symbols::{NameCounts, Query, Symbolizer, Symbols, Unnamed};
 
 use super::resolver::Requested;
-use crate::profile::{Location, LocationId, Locations, Losses, Profile, ProfileBuilder};
+use crate::profile::{LocationId, Locations, Losses, Profile, ProfileBuilder};
 
 /// A profile whose functions are not named yet: returned by
 /// [`Collector::take`](crate::Collector::take).
@@ -91,15 +91,15 @@ fn set_names(locations: &mut Locations, ids: Vec<LocationId>, named: Vec<Result<
 
 fn finish(mut builder: ProfileBuilder, locations: Locations, mut losses: Losses) -> Profile {
     let mut counts = NameCounts::default();
-    for reason in locations.as_slice().iter().filter_map(Location::unnamed) {
+    for reason in locations.as_slice().iter().filter_map(|location| location.unnamed) {
         *counts.unnamed.entry(reason).or_default() += 1;
     }
-    for reason in locations.as_slice().iter().filter_map(Location::no_lines) {
+    for reason in locations.as_slice().iter().filter_map(|location| location.no_lines) {
         *counts.without_lines.entry(reason).or_default() += 1;
     }
     losses.unnamed_addresses = counts.reasons();
     losses.addresses_without_lines = counts.line_reasons();
-    let is_unnamed = |location| locations.get(location).unnamed().is_some();
+    let is_unnamed = |location| locations.get(location).unnamed.is_some();
     losses.unnamed_samples = losses.unnamed_samples.saturating_add(builder.count_samples(is_unnamed));
     builder.losses(losses);
     builder.finish(locations)

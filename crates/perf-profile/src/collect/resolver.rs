@@ -46,7 +46,7 @@ use crate::profile::{LocationId, Locations, Object, ObjectId};
 ///     for location in innermost {
 ///         match locations.frames(location).first() {
 ///             Some(frame) => println!("{}", locations.function_name(frame.function)),
-///             None => println!("{:#x} in {}", locations.get(location).address(), locations.object_path(location)),
+///             None => println!("{:#x} in {}", locations.get(location).address, locations.object_path(location)),
 ///         }
 ///     }
 ///     Ok(())
@@ -514,7 +514,7 @@ impl Resolver {
     #[inline]
     fn is_code(&self, version: VersionId, addr: u64) -> bool {
         let location = self.by_address.last(version, addr);
-        location.is_some_and(|location| self.locations.get(location).object().is_some())
+        location.is_some_and(|location| self.locations.get(location).object.is_some())
     }
 
     /// Sets the maximum number of addresses in callchains of the following samples.
@@ -593,7 +593,7 @@ impl Resolver {
                 let mut range = 0..u64::MAX;
                 let mut object = MappedObject::new(kernel.path());
                 match kernel {
-                    perf_symbols::Location::KernelSymbol(symbol) => range = symbol.start()..symbol.end(),
+                    perf_symbols::Location::KernelSymbol(symbol) => range = symbol.start..symbol.end,
                     perf_symbols::Location::Kernel(Some(mapping))
                     | perf_symbols::Location::GuestKernel(Some(mapping)) => {
                         range = mapping.start()..mapping.end();

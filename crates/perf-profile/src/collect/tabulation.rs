@@ -264,8 +264,8 @@ mod tests {
             prop_assert_eq!(sums.has_callers(), model.stacks().any(|(_, caller)| caller.is_some()));
             let (table, expected) = (sums.table(&profile), Table::new(&model, COLUMNS));
             let rows = |table: Table<'_>| {
-                let mut rows: Vec<_> = table.sorted(events[0], Order::ByTotal).rows().iter()
-                    .map(|row| (row.entry().to_string(), events.map(|event| row.cost(event)))).collect();
+                let mut rows: Vec<_> = table.sorted(events[0], Order::ByTotal).rows.iter()
+                    .map(|row| (row.entry.to_string(), events.map(|event| row.cost(event)))).collect();
                 rows.sort_by(|(a, _), (b, _)| a.cmp(b));
                 rows
             };

@@ -252,7 +252,7 @@ impl Libraries {
         let locations = profile.locations();
         let mut is_used = vec![false; locations.objects().len()];
         for (location, is_location_used) in locations.as_slice().iter().zip(used_locations(profile)) {
-            let object = location.object().filter(|_| is_location_used);
+            let object = location.object.filter(|_| is_location_used);
             if let Some(is_used) = object.and_then(|object| is_used.get_mut(object.index())) {
                 *is_used = true;
             }

@@ -174,7 +174,7 @@ impl Folded {
     fn frames(&self, profile: &Profile, location: LocationId, names: &mut Names) -> Vec<u32> {
         let locations = profile.locations();
         let frames = locations.frames(location);
-        let is_kernel = locations.get(location).is_kernel();
+        let is_kernel = locations.get(location).is_kernel;
         let annotate = |name: &str, is_inlined: bool| match (is_kernel, is_inlined) {
             _ if !self.has_annotations => clean(name),
             (_, true) => clean(name) + "_[i]",

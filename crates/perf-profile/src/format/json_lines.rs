@@ -87,9 +87,9 @@ impl JsonLines {
 /// Returns the frames of a location as list elements.
 fn frames_of(locations: &Locations, id: LocationId) -> String {
     let location = locations.get(id);
-    let object = location.object().and_then(|object| locations.object(object));
+    let object = location.object.and_then(|object| locations.object(object));
     let object = Optional(object.map(|object| Text(locations.string(object.path))));
-    let (address, is_kernel) = (location.address(), location.is_kernel());
+    let (address, is_kernel) = (location.address, location.is_kernel);
     let frame = |function: Option<&str>,
                  file: Option<&str>,
                  line: u32,

@@ -281,14 +281,14 @@ fn add_mappings(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io::
     let locations = profile.locations();
     let mut facts: FxHashMap<ObjectId, Facts> = FxHashMap::default();
     for (index, location) in locations.as_slice().iter().enumerate() {
-        let (Some(true), Some(object)) = (used.get(index), location.object()) else { continue };
+        let (Some(true), Some(object)) = (used.get(index), location.object) else { continue };
         let facts = facts.entry(object).or_default();
-        let address = location.address();
+        let address = location.address;
         let addresses = facts.addresses.get_or_insert(address..address);
         *addresses = addresses.start.min(address)..addresses.end.max(address.saturating_add(1));
         let frames = locations.frames(LocationId::next(index));
         // A reader that has the symbols can still name functions that are called by their start.
-        facts.has_functions |= !frames.is_empty() && location.unnamed().is_none();
+        facts.has_functions |= !frames.is_empty() && location.unnamed.is_none();
         facts.has_inlined |= frames.len() > 1;
         for frame in frames {
             facts.has_files |=
@@ -354,8 +354,8 @@ fn add_locations(profile: &Profile, used: &[bool], parts: &mut Parts<'_>) -> io:
         });
         parts.message.location.push(message::Location {
             id: id(index),
-            mapping_id: location.object().map_or(0, |object| id(object.index())),
-            address: location.address(),
+            mapping_id: location.object.map_or(0, |object| id(object.index())),
+            address: location.address,
             line: line.collect(),
             is_folded: false,
         });

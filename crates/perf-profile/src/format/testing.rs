@@ -155,14 +155,14 @@ pub(crate) fn samples(profile: &Profile) -> Vec<Naive> {
     let text = |id| locations.string(id).to_owned();
     let location = |id| {
         let location = locations.get(id);
-        let object = location.object().map(|object| text(locations.object(object).unwrap().path));
+        let object = location.object.map(|object| text(locations.object(object).unwrap().path));
         let frames = locations.frames(id).iter();
         let functions = frames.map(|frame| {
             let function = locations.function(frame.function).unwrap();
             NaiveFunction { name: text(function.name), file: function.file.map(text), line: frame.line }
         });
         let unnamed = unnamed(locations, id);
-        NaiveLocation { object, address: location.address(), unnamed, functions: functions.collect() }
+        NaiveLocation { object, address: location.address, unnamed, functions: functions.collect() }
     };
     let samples = profile.samples().iter().map(|sample| {
         let thread = profile.thread(sample.thread).unwrap();

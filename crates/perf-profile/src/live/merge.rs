@@ -38,11 +38,11 @@ impl Place {
     fn new(location: &Location, query: &Query) -> Option<Self> {
         match query.object() {
             Some((object, offset)) => {
-                let is_known = object.build_id().is_some() || object.inode().is_some();
+                let is_known = object.build_id.is_some() || object.inode.is_some();
                 let is_file = object.kind() == ObjectKind::File && is_known;
                 is_file.then(|| Self::File(object.clone(), offset))
             }
-            None => location.is_kernel().then(|| Self::Kernel(location.address())),
+            None => location.is_kernel.then_some(Self::Kernel(location.address)),
         }
     }
 }
@@ -124,11 +124,11 @@ impl Merge {
             return *known;
         }
         let location = from.get(id);
-        let object = location.object().and_then(|id| from.object(id)).map(|object| self.object(from, object));
+        let object = location.object.and_then(|id| from.object(id)).map(|object| self.object(from, object));
         let merged = match queries.get(&id) {
             Some(query) => {
                 let locations = &mut self.locations;
-                let mut add = || locations.add(object, location.address());
+                let mut add = || locations.add(object, location.address);
                 match query.and_then(|query| Place::new(location, query)) {
                     Some(place) => *self.by_place.entry((object, place)).or_insert_with(add),
                     None => add(),
@@ -151,9 +151,9 @@ impl Merge {
             .map(|frame| Frame { function: self.function(from, frame.function), ..*frame })
             .collect();
         let locations = &mut self.locations;
-        let key = (object, frames, location.unnamed());
+        let key = (object, frames, location.unnamed);
         *self.by_frames.entry(key).or_insert_with_key(|(object, frames, reason)| {
-            let merged = locations.add(*object, location.address());
+            let merged = locations.add(*object, location.address);
             locations.set_frames(merged, frames.iter().copied());
             if let Some(reason) = reason {
                 locations.set_unnamed(merged, *reason);

@@ -49,7 +49,7 @@ use naming::Naming;
 ///
 /// let (event, _) = live.profile().event_ids().next().unwrap();
 /// let table = Table::new(live.profile(), &[Column::Function]).sorted(event, Order::BySelf);
-/// let shown: Vec<_> = table.rows().iter().map(|row| (row.entry().function.unwrap(), row.cost(event).self_count)).collect();
+/// let shown: Vec<_> = table.rows.iter().map(|row| (row.entry.function.unwrap(), row.cost(event).self_count)).collect();
 /// assert_eq!(shown, [("parse", 7), ("print", 3)]);
 /// ```
 #[derive(Debug)]

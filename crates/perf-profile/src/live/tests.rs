@@ -330,7 +330,7 @@ fn names_that_wait_are_bounded() {
     let locations = profile.samples().iter().filter_map(|sample| profile.stack(sample.stack).next());
     let has_name = |address| {
         let mut locations = locations.clone();
-        let id = locations.find(|id| profile.locations().get(*id).address() == START + address);
+        let id = locations.find(|id| profile.locations().get(*id).address == START + address);
         !profile.locations().frames(id.unwrap()).is_empty()
     };
     assert!(unknown > 0 && (2950..3000).all(has_name), "{unknown}");

@@ -58,48 +58,23 @@ pub struct Frame {
 ///
 /// The same address of a file is one location for all processes that map the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Location {
-    object: Option<ObjectId>,
-    address: u64,
-    is_kernel: bool,
-    frames: Range<u32>,
-    function_offset: u64,
-    unnamed: Option<Unnamed>,
-    no_lines: Option<NoLines>,
-}
-
-impl Location {
-    /// Returns the object; `None` if no mapping was known.
-    pub fn object(&self) -> Option<ObjectId> {
-        self.object
-    }
-
-    /// Returns the address according to the object's first mapping. For a call, an address in the
+    /// The object; `None` if no mapping was known.
+    pub object: Option<ObjectId>,
+    /// The address according to the object's first mapping. For a call, an address in the
     /// call instruction.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Returns true for kernel addresses.
-    pub fn is_kernel(&self) -> bool {
-        self.is_kernel
-    }
-
-    /// Returns the distance in bytes from the start of the outermost function.
-    pub fn function_offset(&self) -> u64 {
-        self.function_offset
-    }
-
-    /// Returns why the location has no function, or why its outermost function has no name and is
-    /// called by its file and start: [`Symbols::unnamed`].
-    pub fn unnamed(&self) -> Option<Unnamed> {
-        self.unnamed
-    }
-
-    /// Returns why lines or inlined functions are missing although the file has debug information.
-    pub fn no_lines(&self) -> Option<NoLines> {
-        self.no_lines
-    }
+    pub address: u64,
+    /// True for kernel addresses.
+    pub is_kernel: bool,
+    frames: Range<u32>,
+    /// The distance in bytes from the start of the outermost function.
+    pub function_offset: u64,
+    /// Why the location has no function, or why its outermost function has no name and is called
+    /// by its file and start: [`Symbols::unnamed`].
+    pub unnamed: Option<Unnamed>,
+    /// Why lines or inlined functions are missing although the file has debug information.
+    pub no_lines: Option<NoLines>,
 }
 
 /// The strings, objects, functions and locations of a profile.
@@ -250,7 +225,7 @@ impl Locations {
     /// Sets the functions of a location from a lookup, or the reason for no name.
     pub fn set_symbols(&mut self, location: LocationId, symbols: &Result<Symbols, Unnamed>) {
         let (functions, offset) = match symbols {
-            Ok(symbols) => (symbols.functions(), symbols.offset()),
+            Ok(symbols) => (&symbols.functions[..], symbols.offset),
             Err(_) => (&[][..], 0),
         };
         let frames: Vec<_> = functions
@@ -269,8 +244,9 @@ impl Locations {
         self.set_frames(location, frames);
         if let Some(location) = self.addresses.get_mut(location.index()) {
             location.function_offset = offset;
-            location.unnamed = symbols.as_ref().map_or_else(|reason| Some(*reason), Symbols::unnamed);
-            location.no_lines = symbols.as_ref().ok().and_then(Symbols::no_lines);
+            location.unnamed =
+                symbols.as_ref().map_or_else(|reason| Some(*reason), |symbols| symbols.unnamed);
+            location.no_lines = symbols.as_ref().ok().and_then(|symbols| symbols.no_lines);
         }
     }
 
@@ -317,10 +293,12 @@ mod tests {
             .map(|name| perf_symbols::Function { name: name.into(), source: None });
         let symbols = Symbols::new(functions, 8);
         let reason = Unnamed::NoSymbol;
-        locations.set_symbols(started, &Ok(symbols.clone().with_unnamed(Some(reason))));
+        let mut unnamed = symbols.clone();
+        unnamed.unnamed = Some(reason);
+        locations.set_symbols(started, &Ok(unnamed));
         locations.set_symbols(unknown, &Err(reason));
         locations.set_symbols(named, &Ok(symbols));
-        let unnamed = [started, unknown, named].map(|id| locations.get(id).unnamed());
+        let unnamed = [started, unknown, named].map(|id| locations.get(id).unnamed);
         assert_eq!(unnamed, [Some(reason), Some(reason), None]);
         let frames = [0, 1].map(|frame| locations.is_unnamed(started, frame));
         assert_eq!((frames, locations.is_unnamed(named, 1)), ([false, true], false));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::entry::{Column, Entry};
 use super::short_paths::ShortPaths;
-use super::table::{Cost, Order, Row, Table};
+use super::table::{Cost, Order, Table};
 use crate::format::names::file_name;
 use crate::profile::{EventId, Profile};
 
@@ -85,15 +85,18 @@ impl Change<'_> {
 /// /// Prints the functions whose time changed, after the same work.
 /// fn print(base: &[(&Profile, EventId)], new: &[(&Profile, EventId)]) {
 ///     let diff = Diff::new(base, new, &[Column::Function], Order::BySelf, Scale::Value);
-///     for change in diff.rows().iter().filter(|change| !change.is_noise()) {
+///     for change in diff.rows.iter().filter(|change| !change.is_noise()) {
 ///         println!("{:+.0} ns {}", change.change(), change.entry);
 ///     }
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Diff<'p> {
-    rows: Vec<Change<'p>>,
-    total: Change<'p>,
+    /// The rows, largest change first.
+    pub rows: Vec<Change<'p>>,
+    /// The sums of the events' values, in their unit.
+    pub total: Change<'p>,
     scale: Scale,
 }
 
@@ -131,16 +134,6 @@ impl<'p> Diff<'p> {
         Self { rows, total, scale }
     }
 
-    /// Returns the rows, largest change first.
-    pub fn rows(&self) -> &[Change<'p>] {
-        &self.rows
-    }
-
-    /// Returns the sums of the events' values, in their unit.
-    pub fn total(&self) -> Change<'p> {
-        self.total
-    }
-
     /// Returns the changes that grew for certain by more than a share of the base's total, from 0
     /// to 1: if the noise is subtracted, the growth is still larger. The total is the first of them
     /// if values are compared and it grew so.
@@ -175,11 +168,11 @@ impl<'p> Keys<'p> {
     {
         let mut keys = Self { objects: BTreeMap::new(), files: BTreeMap::new(), entries: BTreeMap::new() };
         for table in tables.clone() {
-            let entries = || table.rows().iter().map(Row::entry);
+            let entries = || table.rows.iter().map(|row| row.entry);
             add_ambiguous(&mut keys.objects, entries().filter_map(|entry| entry.object));
             add_ambiguous(&mut keys.files, entries().filter_map(|entry| entry.line.map(|(file, _)| file)));
         }
-        for entry in tables.flat_map(Table::rows).map(Row::entry) {
+        for entry in tables.flat_map(|table| &table.rows).map(|row| row.entry) {
             keys.entries.entry(keys.key(entry)).or_insert(entry);
         }
         keys
@@ -232,11 +225,11 @@ impl<'p> Side<'p> {
         let mut side = Self { rows: BTreeMap::new(), totals: Vec::new() };
         for (index, &(ref table, event)) in tables.iter().enumerate() {
             let mut total = Cost::default();
-            for row in table.rows() {
+            for row in &table.rows {
                 let cost = row.cost(event);
                 total.total_value = total.total_value.saturating_add(cost.self_value);
                 total.total_count = total.total_count.saturating_add(cost.self_count);
-                let costs = side.rows.entry(keys.key(row.entry())).or_default();
+                let costs = side.rows.entry(keys.key(row.entry)).or_default();
                 costs.resize(index, Cost::default());
                 costs.push(cost);
             }

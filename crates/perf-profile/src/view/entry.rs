@@ -220,11 +220,11 @@ impl Entries {
 
     fn add_location(&mut self, locations: &Locations, id: LocationId) {
         let location = locations.get(id);
-        let object = location.object().and_then(|object| locations.object(object));
+        let object = location.object.and_then(|object| locations.object(object));
         let object = object.map(|object| object.path).filter(|_| self.has(Column::Object));
         let start = self.places.parts.len();
         let (has_function, has_line) = (self.has(Column::Function), self.has(Column::Line));
-        let is_kernel = location.is_kernel() && self.columns.iter().any(|column| !column.is_of_thread());
+        let is_kernel = location.is_kernel && self.columns.iter().any(|column| !column.is_of_thread());
         let base = Part { object, is_kernel, ..Part::default() };
         for (index, frame) in locations.frames(id).iter().enumerate() {
             let function = locations.function(frame.function);
@@ -248,7 +248,7 @@ impl Entries {
         let len = self.places.parts.len() - start;
         let range = u32::try_from(start).ok().zip(u32::try_from(len).ok().filter(|&len| len < UNNAMED));
         let (start, len) = range.unwrap_or((0, 1));
-        let unnamed = if location.unnamed().is_some() { UNNAMED } else { 0 };
+        let unnamed = if location.unnamed.is_some() { UNNAMED } else { 0 };
         self.places.locations.push((start, len | unnamed));
     }
 

@@ -73,18 +73,15 @@ impl Order {
 
 /// A row of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row<'p> {
-    entry: Entry<'p>,
+    /// The subject of the row.
+    pub entry: Entry<'p>,
     /// By event.
     costs: Vec<Cost>,
 }
 
-impl<'p> Row<'p> {
-    /// Returns the subject of the row.
-    pub fn entry(&self) -> Entry<'p> {
-        self.entry
-    }
-
+impl Row<'_> {
     /// Returns the values of an event.
     pub fn cost(&self, event: EventId) -> Cost {
         self.costs.get(event.index()).copied().unwrap_or_default()
@@ -117,14 +114,16 @@ impl<'p> Row<'p> {
 /// let profile = builder.finish(locations);
 ///
 /// let table = Table::new(&profile, &[Column::Function]).sorted(event, Order::BySelf);
-/// let row = &table.rows()[0];
-/// assert_eq!(row.entry().function, Some("sort"));
+/// let row = &table.rows[0];
+/// assert_eq!(row.entry.function, Some("sort"));
 /// assert_eq!(row.cost(event).self_value, 1_000_000);
-/// assert_eq!(table.rows()[1].cost(event).total_value, 1_000_000);
+/// assert_eq!(table.rows[1].cost(event).total_value, 1_000_000);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Table<'p> {
-    rows: Vec<Row<'p>>,
+    /// The rows in the order of [`sorted`](Self::sorted), or in no particular order.
+    pub rows: Vec<Row<'p>>,
 }
 
 impl<'p> Table<'p> {
@@ -152,11 +151,6 @@ impl<'p> Table<'p> {
         let row =
             |(head, part, costs)| Row { entry: entries.entry(locations, Some(head), Some(part)), costs };
         Self { rows: rows.iter().map(row).collect() }
-    }
-
-    /// Returns the rows in the order of [`sorted`](Self::sorted), or in no particular order.
-    pub fn rows(&self) -> &[Row<'p>] {
-        &self.rows
     }
 
     /// Sorts the rows by a value of an event, largest first. Equal rows are sorted by their

@@ -21,7 +21,7 @@ pub(super) fn samples(profile: &Profile) -> Vec<Naive> {
         let mut stack = Vec::new();
         for location in profile.stack(sample.stack) {
             let object = locations.object_path(location).to_owned();
-            let is_kernel = locations.get(location).is_kernel();
+            let is_kernel = locations.get(location).is_kernel;
             let frames = locations.frames(location);
             let names = frames.iter().map(|frame| locations.function_name(frame.function).to_owned());
             stack.extend(names.map(|name| (name, object.clone(), is_kernel)));

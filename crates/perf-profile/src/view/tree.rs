@@ -60,13 +60,16 @@ pub struct Node<'p> {
 /// let profile = builder.finish(locations);
 ///
 /// let tree = CallTree::new(&profile, event, &[Column::Function], Direction::FromOutermost);
-/// let functions: Vec<_> = tree.nodes().iter().map(|node| (node.depth, node.entry.function.unwrap())).collect();
+/// let functions: Vec<_> = tree.nodes.iter().map(|node| (node.depth, node.entry.function.unwrap())).collect();
 /// assert_eq!(functions, [(0, "main"), (1, "sort")]);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CallTree<'p> {
-    nodes: Vec<Node<'p>>,
-    left_out: u64,
+    /// The nodes: each before its children, siblings with the largest total first.
+    pub nodes: Vec<Node<'p>>,
+    /// The number of nodes that were [left out](Self::filtered).
+    pub left_out: u64,
 }
 
 /// A property that distinguishes siblings.
@@ -236,16 +239,6 @@ impl<'p> CallTree<'p> {
             Direction::FromOutermost => growth.grow(&Callees::new(profile, &entries, sums)),
             Direction::FromInnermost => growth.grow(&Callers::new(profile, &entries, sums)),
         }
-    }
-
-    /// Returns the nodes: each before its children, siblings with the largest total first.
-    pub fn nodes(&self) -> &[Node<'p>] {
-        &self.nodes
-    }
-
-    /// Returns the number of nodes that were [left out](Self::filtered).
-    pub fn left_out(&self) -> u64 {
-        self.left_out
     }
 }
 

@@ -108,7 +108,7 @@ impl Folded {
 fn push_names(line: &mut String, query: &Query, symbols: &Result<Symbols, Unnamed>) {
     match (symbols, query.object()) {
         (Ok(symbols), _) => {
-            for function in symbols.functions().iter().rev() {
+            for function in symbols.functions.iter().rev() {
                 line.extend([";", &function.name]);
             }
         }

@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
         if let Some(recorded) = self.finder.recorded_until.map(seconds).filter(|&end| modified > end) {
             return Err(Rejection::Modified { recorded, modified });
         }
-        match self.object.inode() {
+        match self.object.inode {
             Some(inode) if has_device(identity.dev, inode) => {
                 if identity.inode == inode.inode {
                     Ok(Evidence::Inode)

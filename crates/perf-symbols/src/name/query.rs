@@ -63,7 +63,7 @@ impl Query {
                     .flatten(),
             },
             Ok(Location::KernelSymbol(symbol)) => {
-                Target::KernelSymbol { start: symbol.start(), name: symbol.name.clone() }
+                Target::KernelSymbol { start: symbol.start, name: symbol.name.clone() }
             }
             Ok(Location::Kernel(mapping)) => {
                 let text = spaces.kernel_text();
@@ -105,11 +105,22 @@ impl Query {
 /// The functions at an address: returned by
 /// [`Symbolizer::symbolize`](crate::Symbolizer::symbolize).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Symbols {
-    functions: Arc<[Function]>,
-    offset: u64,
-    no_lines: Option<NoLines>,
-    unnamed: Option<Unnamed>,
+    /// The functions, innermost first. Each is inlined into the following one.
+    pub functions: Arc<[Function]>,
+    /// The distance in bytes from the start of the last function to the address of the
+    /// frame. For a return address, it is the distance to the return address although the call
+    /// before it is looked up.
+    pub offset: u64,
+    /// Why lines or inlined functions are missing although the file has debug information.
+    pub no_lines: Option<NoLines>,
+    /// Why the last function has no name, if only its start is known.
+    ///
+    /// Unwind information has the starts of functions also in stripped files. Such a function is
+    /// called by its file and its start in the file's symbol table: `libcrypto.so.3+0x243440`.
+    /// Functions that are inlined into it have names.
+    pub unnamed: Option<Unnamed>,
 }
 
 impl Symbols {
@@ -119,49 +130,9 @@ impl Symbols {
         Self { functions: functions.into(), offset, no_lines: None, unnamed: None }
     }
 
-    /// Returns the functions, innermost first. Each is inlined into the following one.
-    pub fn functions(&self) -> &[Function] {
-        &self.functions
-    }
-
-    /// Returns the distance in bytes from the start of the last function to the address of the
-    /// frame. For a return address, it is the distance to the return address although the call
-    /// before it is looked up.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Returns why lines or inlined functions are missing although the file has debug information.
-    pub fn no_lines(&self) -> Option<NoLines> {
-        self.no_lines
-    }
-
-    /// Returns why the last function has no name, if only its start is known.
-    ///
-    /// Unwind information has the starts of functions also in stripped files. Such a function is
-    /// called by its file and its start in the file's symbol table: `libcrypto.so.3+0x243440`.
-    /// Functions that are inlined into it have names.
-    pub fn unnamed(&self) -> Option<Unnamed> {
-        self.unnamed
-    }
-
-    /// Sets the reason why the last function is called by its file and start.
-    #[must_use]
-    pub fn with_unnamed(mut self, reason: Option<Unnamed>) -> Self {
-        self.unnamed = reason;
-        self
-    }
-
     /// Adds `bytes` to the offset.
     pub(super) fn move_offset(&mut self, bytes: u64) {
         self.offset = self.offset.saturating_add(bytes);
-    }
-
-    /// Sets the reason why lines or inlined functions are missing.
-    #[must_use]
-    pub fn with_no_lines(mut self, reason: Option<NoLines>) -> Self {
-        self.no_lines = reason;
-        self
     }
 }
 

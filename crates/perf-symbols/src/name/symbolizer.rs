@@ -29,7 +29,7 @@ use crate::file::{ElfError, FileFinder, FoundFile, NotFound};
 /// // Now, or for many samples at once.
 /// for symbols in symbolizer.symbolize(&queries) {
 ///     match symbols {
-///         Ok(symbols) => symbols.functions().iter().for_each(|function| println!("{}", function.name)),
+///         Ok(symbols) => symbols.functions.iter().for_each(|function| println!("{}", function.name)),
 ///         Err(reason) => println!("[{reason}]"),
 ///     }
 /// }
@@ -314,11 +314,11 @@ impl NameCounts {
     pub(super) fn add(&mut self, result: Result<&Symbols, Unnamed>) {
         match result {
             Ok(symbols) => {
-                match symbols.unnamed() {
+                match symbols.unnamed {
                     None => self.named += 1,
                     Some(reason) => *self.unnamed.entry(reason).or_default() += 1,
                 }
-                if let Some(reason) = symbols.no_lines() {
+                if let Some(reason) = symbols.no_lines {
                     *self.without_lines.entry(reason).or_default() += 1;
                 }
             }

@@ -416,7 +416,7 @@ pub(super) fn is_jitdump_of(
     metadata: &Metadata,
     finder: &FileFinder,
 ) -> bool {
-    match object.inode() {
+    match object.inode {
         Some(inode) if finder.is_local() => metadata.ino() == inode.inode,
         // A recording of another machine: the user has put its files here.
         _ if !finder.is_local() => true,
@@ -484,5 +484,5 @@ fn bytes_of(answer: &Result<Symbols, Unnamed>) -> usize {
         let source = function.source.as_ref().map_or(0, |source| source.file.as_os_str().len());
         size_of::<Function>() + function.name.len() + source
     };
-    100 + answer.as_ref().map_or(0, |symbols| symbols.functions().iter().map(function).sum())
+    100 + answer.as_ref().map_or(0, |symbols| symbols.functions.iter().map(function).sum())
 }

@@ -11,34 +11,19 @@ use super::mapping::Mapping;
 
 /// A symbol that the kernel added at run time: a BPF program, a trampoline, or code of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelSymbol {
-    start: u64,
-    end: u64,
-    kind: KsymbolType,
-    pub(crate) name: Arc<[u8]>,
+    /// The first address.
+    pub start: u64,
+    /// The end address, exclusive.
+    pub end: u64,
+    /// The kind: BPF code, or code outside the kernel image.
+    pub kind: KsymbolType,
+    /// The name in raw bytes, such as `bpf_prog_1234567812345678_name`.
+    pub name: Arc<[u8]>,
 }
 
 impl KernelSymbol {
-    /// Returns the first address.
-    pub fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// Returns the end address, exclusive.
-    pub fn end(&self) -> u64 {
-        self.end
-    }
-
-    /// Returns what the symbol is: BPF code, or code outside the kernel image.
-    pub fn kind(&self) -> KsymbolType {
-        self.kind
-    }
-
-    /// Returns the name in raw bytes, such as `bpf_prog_1234567812345678_name`.
-    pub fn name(&self) -> &[u8] {
-        &self.name
-    }
-
     /// Returns the tag of a BPF program, a hash of its instructions, which is part of the name.
     pub fn bpf_tag(&self) -> Option<[u8; 8]> {
         let digits = self.name.strip_prefix(b"bpf_prog_")?.get(..16)?;

@@ -28,7 +28,7 @@ impl FileKey {
     /// Returns the key of a mapped file by its inode, or by its path if the inode is unknown.
     pub(crate) fn without_id(pid: u32, object: &MappedObject) -> Self {
         let path = object.path().into();
-        match object.inode() {
+        match object.inode {
             Some(inode) => Self::Inode(inode, path),
             None => Self::Path(pid, path),
         }

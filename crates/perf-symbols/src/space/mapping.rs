@@ -63,10 +63,13 @@ pub struct Inode {
 ///
 /// Mappings from one record share it; a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct MappedObject {
     path: Arc<[u8]>,
-    build_id: Option<BuildId>,
-    inode: Option<Inode>,
+    /// The build id in the record, which events with the flag `build_id` have.
+    pub build_id: Option<BuildId>,
+    /// The device and inode in the record: MMAP2 without a build id has them for files.
+    pub inode: Option<Inode>,
 }
 
 /// The kind of mapped memory, derived from the name that the kernel reports.
@@ -122,16 +125,6 @@ impl MappedObject {
     /// Returns true if the path was already deleted when the record was written.
     pub fn is_deleted(&self) -> bool {
         self.path.ends_with(DELETED)
-    }
-
-    /// Returns the build id in the record, which events with the flag `build_id` have.
-    pub fn build_id(&self) -> Option<BuildId> {
-        self.build_id
-    }
-
-    /// Returns the device and inode in the record: MMAP2 without a build id has them for files.
-    pub fn inode(&self) -> Option<Inode> {
-        self.inode
     }
 
     /// Returns true for a jitdump file: `jit-PID.dump`.

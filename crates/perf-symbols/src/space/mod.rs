@@ -132,7 +132,7 @@ impl<'a> Location<'a> {
         };
         match self {
             Self::User(mapping) => mapping.object().path(),
-            Self::KernelSymbol(symbol) => symbol.name(),
+            Self::KernelSymbol(symbol) => &symbol.name,
             Self::Kernel(mapping) => of_kernel(mapping, b"[kernel.kallsyms]"),
             Self::GuestKernel(mapping) => of_kernel(mapping, b"[guest.kernel.kallsyms]"),
         }
@@ -374,7 +374,7 @@ impl AddressSpaces {
         let path = object.path();
         let name = path.strip_prefix(b"[").and_then(|name| name.iter().position(|&byte| byte == b']'));
         let path = name.and_then(|len| path.get(..len + 2)).unwrap_or(path);
-        object.build_id().or_else(|| self.build_ids.get(path).copied())
+        object.build_id.or_else(|| self.build_ids.get(path).copied())
     }
 
     /// Returns the current location of an address of a process.

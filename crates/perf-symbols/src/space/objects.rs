@@ -11,43 +11,24 @@ use crate::stack::Stack;
 
 /// A mapped object of a recording: returned by [`RecordedObjects::into_objects`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordedObject {
-    pid: u32,
-    mapping: Mapping,
-    build_id: Option<BuildId>,
-    is_kernel: bool,
-    is_used: bool,
+    /// The process that used the object first, for `FileFinder::find`.
+    pub pid: u32,
+    /// A mapping of the object, for `FileFinder::find`.
+    pub mapping: Mapping,
+    /// The build id from the object's record or from [`AddressSpaces::add_build_id`].
+    pub build_id: Option<BuildId>,
+    /// True for the kernel and its modules.
+    pub is_kernel: bool,
+    /// Whether an address of a sample is or may be in the object: see [`RecordedObjects`].
+    pub is_used: bool,
 }
 
 impl RecordedObject {
-    /// Returns the process that used the object first, for `FileFinder::find`.
-    pub fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// Returns a mapping of the object, for `FileFinder::find`.
-    pub fn mapping(&self) -> &Mapping {
-        &self.mapping
-    }
-
     /// Returns the path and identity of the object.
     pub fn object(&self) -> &MappedObject {
         self.mapping.object()
-    }
-
-    /// Returns the build id from the object's record or from [`AddressSpaces::add_build_id`].
-    pub fn build_id(&self) -> Option<BuildId> {
-        self.build_id
-    }
-
-    /// Returns true for the kernel and its modules.
-    pub fn is_kernel(&self) -> bool {
-        self.is_kernel
-    }
-
-    /// Returns true if an address of a sample is or may be in the object: see [`RecordedObjects`].
-    pub fn is_used(&self) -> bool {
-        self.is_used
     }
 }
 
@@ -84,8 +65,8 @@ impl RecordedObject {
 /// #     collect(&mut spaces, &mut objects, &RawRecord::from_words(words)?.decode(&layout)?);
 /// # }
 /// // After all records:
-/// for object in objects.into_objects(&spaces).iter().filter(|object| object.is_used()) {
-///     println!("{} {:?}", String::from_utf8_lossy(object.object().path()), object.build_id());
+/// for object in objects.into_objects(&spaces).iter().filter(|object| object.is_used) {
+///     println!("{} {:?}", String::from_utf8_lossy(object.object().path()), object.build_id);
 /// #   assert_eq!(object.object().path(), b"/bin/true");
 /// }
 /// # Ok::<(), perf_decode::Error>(())
@@ -333,7 +314,7 @@ mod tests {
         fn used(self) -> Vec<String> {
             let objects = self.objects.into_objects(&self.spaces);
             let name = |object: RecordedObject| String::from_utf8_lossy(object.object().path()).into_owned();
-            objects.into_iter().filter(RecordedObject::is_used).map(name).collect()
+            objects.into_iter().filter(|object| object.is_used).map(name).collect()
         }
     }
 
@@ -354,8 +335,8 @@ mod tests {
         recording.sample(CpuMode::HYPERVISOR, 0x1000, |sample| sample.addr(0x9000));
         let objects = recording.objects.into_objects(&recording.spaces);
         assert_eq!(objects.len(), 5);
-        assert!(!objects.iter().any(RecordedObject::is_used), "{objects:?}");
-        assert_eq!(objects.iter().filter(|object| object.is_kernel()).count(), 2);
+        assert!(!objects.iter().any(|object| object.is_used), "{objects:?}");
+        assert_eq!(objects.iter().filter(|object| object.is_kernel).count(), 2);
     }
 
     #[test]
@@ -406,9 +387,9 @@ mod tests {
         let objects = recording.objects.into_objects(&recording.spaces);
         let paths: Vec<_> = objects.iter().map(|object| object.object().path()).collect();
         assert_eq!(paths, [&b"/bin/a"[..], b"/lib/b", b"/lib/c", b"[kernel.kallsyms]_text", b"[veth]"]);
-        let used: Vec<_> = objects.iter().filter(|object| object.is_used()).collect();
+        let used: Vec<_> = objects.iter().filter(|object| object.is_used).collect();
         assert_eq!(
-            used.iter().map(|object| (object.pid(), object.build_id())).collect::<Vec<_>>(),
+            used.iter().map(|object| (object.pid, object.build_id)).collect::<Vec<_>>(),
             [(7, Some(id))]
         );
     }

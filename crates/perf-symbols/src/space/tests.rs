@@ -341,7 +341,7 @@ fn mapping_up_to_the_last_address_is_found() {
 fn kernel_path(spaces: &AddressSpaces, addr: u64) -> String {
     match spaces.find(7, CpuMode::KERNEL, addr) {
         Ok(Location::Kernel(Some(mapping))) => String::from_utf8_lossy(mapping.object().path()).into_owned(),
-        Ok(Location::KernelSymbol(symbol)) => String::from_utf8_lossy(symbol.name()).into_owned(),
+        Ok(Location::KernelSymbol(symbol)) => String::from_utf8_lossy(&symbol.name).into_owned(),
         other => format!("{other:?}"),
     }
 }
@@ -507,9 +507,9 @@ fn build_id_of_the_record_comes_before_the_one_of_the_path() {
 
     let objects: Vec<_> = spaces.mappings(1).map(|mapping| mapping.object().clone()).collect();
     let [with_id, with_inode, with_neither] = &objects[..] else { panic!("{objects:?}") };
-    assert_eq!((with_id.build_id(), with_id.inode()), (Some(id(9)), None));
-    assert_eq!(with_inode.inode(), Some(Inode { major: 8, minor: 1, inode: 99, generation: 3 }));
-    assert_eq!((with_neither.inode(), spaces.build_id(with_neither)), (None, None));
+    assert_eq!((with_id.build_id, with_id.inode), (Some(id(9)), None));
+    assert_eq!(with_inode.inode, Some(Inode { major: 8, minor: 1, inode: 99, generation: 3 }));
+    assert_eq!((with_neither.inode, spaces.build_id(with_neither)), (None, None));
     spaces.add_build_id(b"/bin/a", id(7));
     assert_eq!(spaces.build_id(with_id), Some(id(9)));
     assert_eq!(spaces.build_id(with_inode), Some(id(7)));
@@ -548,7 +548,7 @@ fn symbol_over_an_older_one_takes_its_addresses() {
     let Ok(Location::KernelSymbol(symbol)) = spaces.find(1, CpuMode::KERNEL, 0x1004) else {
         panic!("a symbol")
     };
-    assert_eq!((symbol.start(), symbol.kind()), (0x1004, KsymbolType::BPF));
+    assert_eq!((symbol.start, symbol.kind), (0x1004, KsymbolType::BPF));
 }
 
 #[test]

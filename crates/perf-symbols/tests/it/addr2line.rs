@@ -50,7 +50,7 @@ fn by_addr2line(program: &Path, addresses: &[u64]) -> Option<Vec<Frames>> {
 
 fn frames(symbols: &Symbols) -> Frames {
     let line = |function: &perf_symbols::Function| function.source.as_ref().and_then(|source| source.line);
-    let functions = symbols.functions().iter();
+    let functions = symbols.functions.iter();
     functions.map(|function| (function.name.to_string(), line(function).unwrap_or(0))).collect()
 }
 
@@ -212,12 +212,12 @@ fn functions_of_installed_programs_are_those_of_addr2line() {
         let found = crate::addr2line::symbols(&file, &addresses, false);
         for ((&address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
             let expected = expected.last().map_or("??", |(name, _)| name);
-            let class = match found.as_ref().filter(|found| found.unnamed().is_none()) {
+            let class = match found.as_ref().filter(|found| found.unnamed.is_none()) {
                 // addr2line reads the dynamic symbols of a stripped file only with an option.
                 Some(_) | None if expected == "??" => Class::Unknown,
                 Some(symbols) => {
-                    let name = &symbols.functions()[0].name;
-                    let start = address - symbols.offset();
+                    let name = &symbols.functions[0].name;
+                    let start = address - symbols.offset;
                     if path_of(name) == path_of(expected) {
                         Class::Same
                     } else if starts_at(expected, start) {
@@ -290,7 +290,7 @@ fn debug_file_of_another_build_leaves_the_functions_of_the_program() {
     let addresses: Vec<_> = text.step_by(5).collect();
     let names = || {
         let symbols = symbols(&path, &addresses, true);
-        let last = |symbols: Symbols| symbols.functions().last().map(|function| function.name.clone());
+        let last = |symbols: Symbols| symbols.functions.last().map(|function| function.name.clone());
         symbols.into_iter().map(|symbols| symbols.and_then(last)).collect::<Vec<_>>()
     };
     let expected = names();

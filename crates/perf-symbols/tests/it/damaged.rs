@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perf_symbols::{
-    AddressSpaces, FileFinder, NoLines, ObjectFile, Query, StackFrame, Symbolizer, Symbols, Unnamed,
-};
+use perf_symbols::{AddressSpaces, FileFinder, NoLines, ObjectFile, Query, StackFrame, Symbolizer, Unnamed};
 
 use crate::names::map;
 use crate::programs::Programs;
@@ -109,8 +107,10 @@ fn file_that_claims_too_many_symbols_is_refused() {
     assert!(queries.len() > 1, "no compressed sections");
     let finder = FileFinder::remote().with_symfs(programs.path(""));
     let found = Symbolizer::new(finder).expect("a thread").symbolize(&queries);
-    let found: Vec<_> =
-        found.iter().map(|found| found.as_ref().map(Symbols::no_lines).map_err(|reason| *reason)).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|found| found.as_ref().map(|symbols| symbols.no_lines).map_err(|reason| *reason))
+        .collect();
     let mut differences = found.iter().zip(&expected).filter(|(found, expected)| found != expected);
     // `.debug_loclists` is not read.
     assert_eq!(differences.next().map(|(found, _)| *found), Some(Ok(None)), "{found:?}");

@@ -113,7 +113,7 @@ fn replaced_program_is_found_while_it_runs_and_refused_after_it() {
     // The file was written in place, so that the inode is the same.
     let recorded = SystemTime::now() - Duration::from_secs(100);
     let metadata = fs::metadata(&path).expect("the program");
-    let inode = Inode { inode: metadata.ino(), ..mapping.object().inode().expect("an inode") };
+    let inode = Inode { inode: metadata.ino(), ..mapping.object().inode.expect("an inode") };
     let object = mapping.object().clone().with_inode(inode);
     let same = Mapping::new(mapping.start()..mapping.end(), 0x1000, object);
     assert_eq!(finder.find(pid, &same, None).map(|found| found.evidence()), Ok(Evidence::Inode));
@@ -218,7 +218,7 @@ fn program_in_another_root_is_found_there_and_not_at_its_path_here() {
     let running = Running::start(Command::new("chroot").arg(&root).args(["/static", "wait"]));
     let mapping = running.mapping("/static");
     // The kernel records the path in the root of the process.
-    let inside = MappedObject::new(b"/static").with_inode(mapping.object().inode().expect("an inode"));
+    let inside = MappedObject::new(b"/static").with_inode(mapping.object().inode.expect("an inode"));
     let inside = Mapping::new(mapping.start()..mapping.end(), mapping.offset_of(mapping.start()), inside);
     let found = FileFinder::local().find(running.0.id(), &inside, None).expect("the program");
     assert_eq!(found.evidence(), Evidence::Inode);

@@ -29,7 +29,7 @@ impl Plain {
         let text = ObjectFile::open(&path).expect("the program").section_addresses(".text").expect("code");
         let addresses: Vec<_> = text.step_by(7).collect();
         let symbols = symbols(&path, &addresses, true);
-        let inlined = symbols.iter().flatten().filter(|symbols| symbols.functions().len() > 1);
+        let inlined = symbols.iter().flatten().filter(|symbols| symbols.functions.len() > 1);
         assert!(inlined.count() > 100, "inlined functions");
         Some(Self { programs, path, addresses, symbols })
     }
@@ -47,7 +47,7 @@ impl Plain {
         let names = |symbols: &Option<Symbols>| {
             symbols
                 .iter()
-                .flat_map(Symbols::functions)
+                .flat_map(|symbols| &symbols.functions[..])
                 .map(|function| function.name.clone())
                 .collect::<Vec<_>>()
         };
@@ -55,7 +55,7 @@ impl Plain {
         for ((address, found), expected) in self.addresses.iter().zip(&found).zip(&self.symbols) {
             assert!(names(found).iter().all(|name| !name.is_empty()), "{address:#x}: {found:?}");
             assert_eq!(names(found).last(), names(expected).last(), "{address:#x}");
-            match found.as_ref().and_then(Symbols::no_lines) {
+            match found.as_ref().and_then(|symbols| symbols.no_lines) {
                 None => assert_eq!(names(found), names(expected), "{address:#x}"),
                 Some(found) => {
                     assert_eq!(found, reason);
@@ -143,8 +143,8 @@ fn supplementary_file_has_names_of_inlined_functions() {
 
 /// Returns the name of the last function and the start of it.
 fn name_and_start(address: u64, symbols: &Symbols) -> (String, u64) {
-    let name = symbols.functions().last().expect("a function").name.to_string();
-    (name, address - symbols.offset())
+    let name = symbols.functions.last().expect("a function").name.to_string();
+    (name, address - symbols.offset)
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn function_of_a_stripped_file_is_called_by_its_start() {
         let Some(found) = found else { continue };
         let (name, start) = name_and_start(*address, found);
         assert_eq!(name, format!("libstripped.so.1+{start:#x}"));
-        assert_eq!(found.unnamed(), Some(Unnamed::NoSymbol));
+        assert_eq!(found.unnamed, Some(Unnamed::NoSymbol));
         let expected = expected.as_ref().expect("a symbol where the unwind information has an entry");
         assert_eq!(start, name_and_start(*address, expected).1, "{address:#x}, {expected:?}");
         starts.insert(start);
@@ -196,7 +196,7 @@ fn stubs_that_call_libraries_are_named_as_in_a_listing() {
         for (address, name) in listed {
             let found = symbols(&path, &[address, address + 6], false);
             for (found, at) in found.iter().zip([address, address + 6]) {
-                let found = found.as_ref().map(|found| (name_and_start(at, found), found.unnamed()));
+                let found = found.as_ref().map(|found| (name_and_start(at, found), found.unnamed));
                 assert_eq!(found, Some(((name.clone(), address), None)), "{form}");
             }
         }
@@ -213,7 +213,7 @@ fn stub_of_a_static_program_is_named_by_the_function_that_it_chooses() {
     let Some(path) = programs.compile("static", "history.c", &options) else { return };
     let table = ObjectFile::open(&path).expect("it").section_addresses(".plt").expect("a table");
     let found = symbols(&path, &table.step_by(8).collect::<Vec<_>>(), false);
-    let names: Vec<_> = found.iter().flatten().map(|found| found.functions()[0].name.to_string()).collect();
+    let names: Vec<_> = found.iter().flatten().map(|found| found.functions[0].name.to_string()).collect();
     assert!(names.iter().any(|name| name == "memcpy@plt" || name == "strlen@plt"), "{names:?}");
 }
 
@@ -298,7 +298,7 @@ fn stripped_program_has_the_names_of_its_mini_debug_info() {
     let mut named = 0;
     for ((address, found), expected) in plain.addresses.iter().zip(&found).zip(&plain.symbols) {
         let Some(expected) = expected else { continue };
-        let found = found.as_ref().filter(|found| found.unnamed().is_none());
+        let found = found.as_ref().filter(|found| found.unnamed.is_none());
         // Symbols without a size end after a byte.
         let Some(found) = found else { continue };
         assert_eq!(name_and_start(*address, found), name_and_start(*address, expected), "{address:#x}");
@@ -350,7 +350,7 @@ fn function_without_a_length_ends_with_its_section() {
     assert!(other > text, "{text:#x}, {other:#x}");
     let names = symbols(&path, &[text, text + 31, other, other + 31, other + 32], false).into_iter();
     let names =
-        names.map(|found| found.and_then(|found| found.functions().last().map(|it| it.name.to_string())));
+        names.map(|found| found.and_then(|found| found.functions.last().map(|it| it.name.to_string())));
     let (last, next) = (Some("last".to_owned()), Some("next".to_owned()));
     assert_eq!(names.collect::<Vec<_>>(), [last.clone(), last, None, None, next]);
 }

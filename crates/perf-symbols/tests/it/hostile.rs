@@ -67,8 +67,8 @@ fn of_work(path: &Path) -> (String, Option<NoLines>, usize) {
     let object = ObjectFile::open(path).expect("a library");
     let start = object.section_addresses(".text").expect("code").start;
     let found = symbols(path, &[start + 8], true).pop().flatten().expect("a name");
-    let functions = found.functions();
-    (functions.last().expect("a function").name.to_string(), found.no_lines(), functions.len())
+    let functions = found.functions;
+    (functions.last().expect("a function").name.to_string(), found.no_lines, functions.len())
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn debug_link_leads_to_regular_files_only() {
         let text = ObjectFile::open(&linked).expect("the program").section_addresses(".text").expect("code");
         // This terminates.
         let found = symbols(&linked, &[text.start], true);
-        let is_unnamed = |found: &Option<Symbols>| found.as_ref().is_none_or(|it| it.unnamed().is_some());
+        let is_unnamed = |found: &Option<Symbols>| found.as_ref().is_none_or(|it| it.unnamed.is_some());
         assert!(found.iter().all(is_unnamed), "{name}");
     }
 }
@@ -212,7 +212,7 @@ fn file_that_is_truncated_while_it_is_read_is_no_signal() {
             for found in symbolizer.symbolize(&queries) {
                 let text = found
                     .as_ref()
-                    .map(Symbols::no_lines)
+                    .map(|symbols| symbols.no_lines)
                     .map_or_else(ToString::to_string, |_| "named".to_owned());
                 *reasons.entry(text).or_default() += 1;
             }

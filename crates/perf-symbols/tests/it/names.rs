@@ -94,7 +94,7 @@ enum Class {
 /// Returns the symbols of a function that has a name, not only a start.
 fn named(found: &Result<Symbols, Unnamed>) -> Result<&Symbols, Unnamed> {
     let symbols = found.as_ref().map_err(|reason| *reason)?;
-    symbols.unnamed().map_or(Ok(symbols), Err)
+    symbols.unnamed.map_or(Ok(symbols), Err)
 }
 
 fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
@@ -104,8 +104,8 @@ fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
     match found {
         Ok(_) if by_perf.is_empty() => Class::OnlyOurs,
         Ok(symbols) => {
-            let name = symbols.functions().last().map_or("", |function| &function.name);
-            let ours = format!("{:#x}", symbols.offset());
+            let name = symbols.functions.last().map_or("", |function| &function.name);
+            let ours = format!("{:#x}", symbols.offset);
             match by_perf.rsplit_once('+') {
                 Some((expected, _)) if offset == Some(&ours) && path_of(expected) == path_of(name) => {
                     Class::Same
@@ -231,7 +231,7 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     let query = |spaces: &AddressSpaces, addr| query(spaces, pid, CpuMode::USER, addr);
     let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
     let name = |query| match &symbolizer.symbolize(&[query])[..] {
-        [Ok(symbols)] => format!("{}+{}", symbols.functions()[0].name, symbols.offset()),
+        [Ok(symbols)] => format!("{}+{}", symbols.functions[0].name, symbols.offset),
         other => format!("{other:?}"),
     };
     assert_eq!(name(query(&spaces, 0x10_0010)), "[Err(NoPerfMap)]");
@@ -350,10 +350,10 @@ fn jitdump_is_the_file_that_the_process_mapped_or_its_own_users() {
         } else {
             map(&mut spaces, CpuMode::USER, pid, range, path);
         }
-        assert!(spaces.jitdump(pid).is_some_and(|object| object.inode().is_some() == inode.is_some()));
+        assert!(spaces.jitdump(pid).is_some_and(|object| object.inode.is_some() == inode.is_some()));
         let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
         let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, 0x10_0010)]).pop();
-        found.expect("an answer").map(|symbols| symbols.functions()[0].name.to_string())
+        found.expect("an answer").map(|symbols| symbols.functions[0].name.to_string())
     };
     let written = Ok("written".to_owned());
     let own = [Some(inode), Some(inode + 1), None].map(name);
@@ -395,7 +395,7 @@ fn name_of_a_file_that_changed_while_it_was_read_is_not_used() {
     map(&mut spaces, CpuMode::USER, pid, [0x1000, 0x1000, 0x1000], path.as_os_str().as_encoded_bytes());
     let name = |addr| {
         let found = symbolizer.symbolize(&[query(&spaces, pid, CpuMode::USER, addr)]).pop();
-        found.expect("an answer").map(|symbols| symbols.functions()[0].name.to_string())
+        found.expect("an answer").map(|symbols| symbols.functions[0].name.to_string())
     };
     assert_eq!(name(0x1010), Ok("work".to_owned()));
     assert_eq!(name(0x1020), Err(Unnamed::Changed));
@@ -516,7 +516,7 @@ fn kernel_of_another_boot_is_not_named_by_this_one() {
     let found = Symbolizer::new(finder).expect("a thread").symbolize(&[inside, outside]);
     let _ = std::fs::remove_dir_all(&folder);
     let symbols = found[0].as_ref().expect("a name");
-    assert_eq!((&*symbols.functions()[0].name, symbols.offset()), ("start_kernel", 8));
+    assert_eq!((&*symbols.functions[0].name, symbols.offset), ("start_kernel", 8));
     assert_eq!(found[1], Err(Unnamed::OtherKernel), "a module");
 }
 
@@ -540,7 +540,7 @@ fn kernel_of_another_build_at_the_same_address_is_not_named_by_this_one() {
     let ask = |spaces: &AddressSpaces, address| {
         symbolizer.symbolize(&[query(spaces, 1, CpuMode::KERNEL, address)]).remove(0)
     };
-    assert_eq!(ask(&spaces, text + 1).map(|symbols| symbols.offset()), Ok(1));
+    assert_eq!(ask(&spaces, text + 1).map(|symbols| symbols.offset), Ok(1));
     assert_eq!(ask(&spaces, module + 1), Err(Unnamed::NoSymbol));
     spaces.add_build_id(b"[kernel.kallsyms]", BuildId::new(&[0xab; 20]).expect("20 bytes"));
     assert_eq!(ask(&spaces, text + 1), Err(Unnamed::OtherKernel));

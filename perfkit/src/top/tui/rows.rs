@@ -108,8 +108,8 @@ impl Rows {
             };
         };
         let table = moment.table(&columns(choice.keys), event, order);
-        let rows = table.rows().iter().map(|row| {
-            let (entry, keys) = (row.entry(), choice.keys.iter());
+        let rows = table.rows.iter().map(|row| {
+            let (entry, keys) = (row.entry, choice.keys.iter());
             let texts = keys.map(|key| key.text(&entry, &FileNames::default())).collect();
             Row { cost: row.cost(event), texts, pid: entry.pid, tid: entry.tid }
         });

@@ -150,18 +150,17 @@ impl<'p> Tables<'p> {
     fn add_frames(&mut self, id: LocationId) -> Vec<u32> {
         let locations = self.locations;
         let location = locations.get(id);
-        let object =
-            location.object().and_then(|id| Some((locations.object(id)?, self.libraries.index(id)?)));
-        let address = object.and_then(|(object, _)| relative(object, location.address()));
+        let object = location.object.and_then(|id| Some((locations.object(id)?, self.libraries.index(id)?)));
+        let address = object.and_then(|(object, _)| relative(object, location.address));
         let resource = object.map(|(object, library)| {
             let name = self.string(file_name(locations.string(object.path)));
             self.resources.add(Resource { library, name })
         });
-        let category = if location.is_kernel() { KERNEL } else { USER };
+        let category = if location.is_kernel { KERNEL } else { USER };
         let frames = locations.frames(id);
         if frames.is_empty() {
             // The profiler recognizes an unnamed function by this form.
-            let name = self.strings.add(Cow::Owned(format!("{:#x}", address.unwrap_or(location.address()))));
+            let name = self.strings.add(Cow::Owned(format!("{:#x}", address.unwrap_or(location.address))));
             let function = self.functions.add(Function { name, resource, file: None });
             let category = if object.is_some() { category } else { OTHER };
             let frame =
@@ -169,7 +168,7 @@ impl<'p> Tables<'p> {
             return vec![self.frames.add(frame)];
         }
         let outermost = frames.last().map(|frame| self.string(locations.function_name(frame.function)));
-        let start = address.and_then(|address| address.checked_sub(location.function_offset()));
+        let start = address.and_then(|address| address.checked_sub(location.function_offset));
         let symbol = outermost.zip(start).zip(object);
         let symbol = symbol.map(|((name, address), (_, library))| Symbol { library, address, name });
         let symbol = symbol.map(|symbol| self.symbols.add(symbol));

@@ -74,7 +74,7 @@ impl FrameLines {
         frame: Frame,
         fields: ScriptFields,
     ) -> bool {
-        let is_unnamed = || locations.get(frame.location).unnamed().is_some();
+        let is_unnamed = || locations.get(frame.location).unnamed.is_some();
         let Address::InObject { is_after_call } = frame.address else {
             push_lines(out, locations, frame, fields);
             return is_unnamed();
@@ -96,7 +96,7 @@ impl KeptLines {
         fields: ScriptFields,
         is_after_call: bool,
     ) -> bool {
-        let is_unnamed = || locations.get(frame.location).unnamed().is_some();
+        let is_unnamed = || locations.get(frame.location).unnamed.is_some();
         let index = frame.location.index();
         let lines = if is_after_call { &mut self.after_calls } else { &mut self.in_calls };
         if let Some(Some(Lines { text, is_unnamed })) = lines.get(index) {
@@ -144,13 +144,13 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Sc
     let is_inlined = index + 1 < functions.len();
     let after_call = u64::from(matches!(frame.address, Address::InObject { is_after_call: true }));
     if fields.contains(ScriptFields::IP) {
-        let object = location.object().filter(|_| !location.is_kernel()).and_then(|id| locations.object(id));
+        let object = location.object.filter(|_| !location.is_kernel).and_then(|id| locations.object(id));
         let address = match (frame.address, object) {
             (Address::Raw(address), _) => address,
-            (Address::InObject { .. }, None) => location.address() + after_call,
+            (Address::InObject { .. }, None) => location.address + after_call,
             (Address::InObject { .. }, Some(object)) => {
                 let base = object.range.start.wrapping_sub(object.file_offset);
-                location.address().wrapping_sub(base).wrapping_add(after_call)
+                location.address.wrapping_sub(base).wrapping_add(after_call)
             }
         };
         // Writing to memory does not fail.
@@ -161,11 +161,11 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Sc
         out.push(b' ');
         out.extend_from_slice(shown(name).as_bytes());
         if function.is_some() && fields.contains(ScriptFields::SYMOFF) {
-            let _ = write!(out, "+{:#x}", location.function_offset() + after_call);
+            let _ = write!(out, "+{:#x}", location.function_offset + after_call);
         }
     }
     if fields.contains(ScriptFields::DSO) && !is_inlined {
-        let object = location.object().and_then(|id| locations.object(id));
+        let object = location.object.and_then(|id| locations.object(id));
         let _ = match object.and_then(|object| object.written_by) {
             // The form of the perf tool, by which flame graph scripts recognize JIT-compiled code.
             Some(pid) => write!(out, " (/tmp/perf-{pid}.map)"),

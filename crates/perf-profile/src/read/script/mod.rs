@@ -375,7 +375,7 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
             } else if let Some(&frame) = frames.first() {
                 stack.push(b' ');
                 frames::push_single(&mut stack, locations, frame, sample.fields);
-                is_unnamed = locations.get(frame.location).unnamed().is_some();
+                is_unnamed = locations.get(frame.location).unnamed.is_some();
             }
             self.losses.samples += 1;
             self.losses.unnamed_samples += u64::from(is_unnamed);

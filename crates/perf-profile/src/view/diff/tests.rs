@@ -55,14 +55,14 @@ fn rows_are_all_functions_of_both_sides_by_their_change() {
     let (base, new) =
         ([profile(&[("same", 50), ("gone", 40), ("less", 10)])], [profile(&[("same", 50), ("new", 50)])]);
     let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
-    let rows: Vec<_> = diff.rows().iter().map(|row| (row.entry.function.unwrap(), row.change())).collect();
+    let rows: Vec<_> = diff.rows.iter().map(|row| (row.entry.function.unwrap(), row.change())).collect();
     let expected = [("new", 0.5), ("gone", -0.4), ("less", -0.1), ("same", 0.0)];
     assert!(rows.iter().zip(expected).all(|(a, b)| a.0 == b.0 && close(a.1, b.1)), "{rows:?}");
     assert_eq!(rows.len(), 4);
-    assert!(close(diff.total().new.mean, 100_000.0));
+    assert!(close(diff.total.new.mean, 100_000.0));
 
     let values = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::ByTotal, Scale::Value);
-    let rows: Vec<_> = values.rows().iter().map(|row| (row.entry.function.unwrap(), row.change())).collect();
+    let rows: Vec<_> = values.rows.iter().map(|row| (row.entry.function.unwrap(), row.change())).collect();
     assert_eq!(rows, [("new", 50_000.0), ("gone", -40_000.0), ("less", -10_000.0), ("same", 0.0)]);
 }
 
@@ -72,7 +72,7 @@ fn builds_in_different_folders_are_the_same_object() {
         let (base, new) = ([built(base)], [built(new)]);
         let diff = Diff::new(&of(&base), &of(&new), columns, Order::BySelf, Scale::Value);
         let path = |entry: Entry<'_>| entry.object.or(entry.line.map(|(file, _)| file)).unwrap().to_owned();
-        diff.rows().iter().map(|row| (path(row.entry), row.change())).collect()
+        diff.rows.iter().map(|row| (path(row.entry), row.change())).collect()
     };
     let [object, line] = [[Column::Object, Column::Function], [Column::Function, Column::Line]];
     assert_eq!(changes(&["/old/a"], &["/new/a"], &object), [("/new/a".to_owned(), 0.0)]);
@@ -93,11 +93,11 @@ fn builds_in_different_folders_are_the_same_object() {
 fn noise_is_at_least_what_sampling_causes() {
     let (base, new) = ([profile(&[("a", 25), ("b", 75)])], [profile(&[("a", 30), ("b", 70)])]);
     let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
-    let row = diff.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();
+    let row = diff.rows.iter().find(|row| row.entry.function == Some("a")).unwrap();
     assert!(close(row.base.error, (0.25f64 * 0.75 / 100.0).sqrt()), "{row:?}");
     assert!(row.is_noise() && close(row.noise(), 2.0 * row.base.error.hypot(row.new.error)));
     let values = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Value);
-    let row = values.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();
+    let row = values.rows.iter().find(|row| row.entry.function == Some("a")).unwrap();
     assert!(close(row.base.error, 5000.0), "{row:?}");
 }
 
@@ -106,16 +106,16 @@ fn noise_of_several_recordings_is_their_spread() {
     let base = [10, 20, 30].map(|count| profile(&[("a", count * 1000), ("b", (100 - count) * 1000)]));
     let new = [58, 60, 62].map(|count| profile(&[("a", count * 1000), ("b", (100 - count) * 1000)]));
     let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
-    let row = diff.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();
+    let row = diff.rows.iter().find(|row| row.entry.function == Some("a")).unwrap();
     assert!(close(row.base.mean, 0.2) && close(row.base.error, 0.1 / 3f64.sqrt()), "{row:?}");
     assert!(close(row.change(), 0.4) && !row.is_noise());
     // A function that a recording lacks counts as 0 there.
     let base = [profile(&[("a", 100)]), profile(&[("b", 100)])];
     let diff = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
-    let row = diff.rows().iter().find(|row| row.entry.function == Some("a")).unwrap();
+    let row = diff.rows.iter().find(|row| row.entry.function == Some("a")).unwrap();
     assert!(close(row.base.mean, 0.5) && close(row.base.error, 0.5) && row.is_noise());
     let empty = Diff::new(&[], &of(&new), &[Column::Function], Order::BySelf, Scale::Share);
-    assert_eq!(empty.rows()[0].base, Estimate::default());
+    assert_eq!(empty.rows[0].base, Estimate::default());
 }
 
 #[test]

@@ -14,9 +14,9 @@ const COLUMNS: &[Column] = &[Column::Comm, Column::Object, Column::Function];
 fn text(table: &Table<'_>, event: EventId) -> Vec<String> {
     let line = |row: &Row<'_>| {
         let Cost { self_value, self_count, total_value, total_count } = row.cost(event);
-        format!("{total_value}/{total_count} {self_value}/{self_count} {}", row.entry())
+        format!("{total_value}/{total_count} {self_value}/{self_count} {}", row.entry)
     };
-    table.rows().iter().map(line).collect()
+    table.rows.iter().map(line).collect()
 }
 
 #[test]
@@ -37,30 +37,30 @@ fn rows_have_the_values_of_their_functions_and_of_callees() {
     expected.sort();
     found.sort();
     assert_eq!(found, expected);
-    assert_eq!(table.rows()[0].entry().function, Some("main"));
+    assert_eq!(table.rows[0].entry.function, Some("main"));
     assert!(
         table
-            .rows()
+            .rows
             .windows(2)
             .all(|rows| { rows[0].cost(clock).total_value >= rows[1].cost(clock).total_value })
     );
 
     let by_self = Table::new(&profile, &[Column::Function]).sorted(clock, Order::BySelf);
-    assert_eq!(by_self.rows().last().unwrap().entry().function, Some("compare<a; b>"));
+    assert_eq!(by_self.rows.last().unwrap().entry.function, Some("compare<a; b>"));
     assert_eq!(text(&Table::new(&profile, &[Column::Comm, Column::Pid, Column::Tid]), clock).len(), 2);
     let lines = Table::new(&profile, &[Column::Line]);
     assert!(
         lines
-            .rows()
+            .rows
             .iter()
-            .any(|row| row.entry().line == Some(("/src/less.h", 4)) && row.cost(clock).self_count == 2)
+            .any(|row| row.entry.line == Some(("/src/less.h", 4)) && row.cost(clock).self_count == 2)
     );
-    assert!(lines.rows().iter().any(|row| row.entry().line == Some((UNKNOWN, 0))));
+    assert!(lines.rows.iter().any(|row| row.entry.line == Some((UNKNOWN, 0))));
     // Inlined functions are not callees in another object.
     let objects = Table::new(&profile, &[Column::Object]);
-    let program = objects.rows().iter().find(|row| row.entry().object == Some("/usr/bin/sort \"it\""));
+    let program = objects.rows.iter().find(|row| row.entry.object == Some("/usr/bin/sort \"it\""));
     assert_eq!(program.unwrap().cost(clock).self_count, 2);
-    assert_eq!(Table::new(&profile, &[]).rows()[0].cost(clock).self_count, 5);
+    assert_eq!(Table::new(&profile, &[]).rows[0].cost(clock).self_count, 5);
 }
 
 proptest! {
@@ -82,9 +82,9 @@ proptest! {
             }
         }
         let table = Table::new(&profile, COLUMNS);
-        prop_assert_eq!(table.rows().len(), model.len());
-        for row in table.rows() {
-            let entry = row.entry();
+        prop_assert_eq!(table.rows.len(), model.len());
+        for row in table.rows {
+            let entry = row.entry;
             let text = |text: Option<&str>| text.unwrap().to_owned();
             let named = (text(entry.function), text(entry.object), entry.is_kernel);
             let costs = &model[&(text(entry.comm), named)];

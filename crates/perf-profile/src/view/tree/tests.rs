@@ -15,7 +15,7 @@ fn text(tree: &CallTree<'_>) -> Vec<String> {
         let Cost { self_count, total_count, .. } = node.cost;
         format!("{}{} {total_count} {self_count}", " ".repeat(node.depth), node.entry.function.unwrap_or("-"))
     };
-    tree.nodes().iter().map(line).collect()
+    tree.nodes.iter().map(line).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn nodes_follow_their_parents_by_value() {
     assert_eq!(text(&callers), lines);
 
     let threads = CallTree::new(&profile, clock, COLUMNS, Direction::FromOutermost);
-    let roots: Vec<_> = threads.nodes().iter().filter(|node| node.depth == 0).collect();
+    let roots: Vec<_> = threads.nodes.iter().filter(|node| node.depth == 0).collect();
     assert_eq!(
         roots.iter().map(|root| root.entry.comm.unwrap()).collect::<Vec<_>>(),
         ["sort it", "w\u{fffd};\n"]
@@ -88,7 +88,7 @@ fn model(profile: &Profile, event: EventId, direction: Direction) -> Paths {
 fn paths(tree: &CallTree<'_>, direction: Direction) -> Paths {
     let mut path: Vec<Named> = Vec::new();
     let mut paths = Paths::new();
-    for node in tree.nodes() {
+    for node in &tree.nodes {
         path.truncate(node.depth);
         let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let mut named = (text(node.entry.function), text(node.entry.object), node.entry.is_kernel);
@@ -112,12 +112,12 @@ proptest! {
                 let tree = CallTree::new(&profile, event, COLUMNS, direction);
                 prop_assert_eq!(paths(&tree, direction), model(&profile, event, direction));
                 let siblings = |parent: usize| {
-                    let below = tree.nodes()[parent + 1..].iter();
-                    let depth = tree.nodes()[parent].depth;
+                    let below = tree.nodes[parent + 1..].iter();
+                    let depth = tree.nodes[parent].depth;
                     let below = below.take_while(move |node| node.depth > depth);
                     below.filter(move |node| node.depth == depth + 1).collect::<Vec<_>>()
                 };
-                for parent in 0..tree.nodes().len() {
+                for parent in 0..tree.nodes.len() {
                     for pair in siblings(parent).windows(2) {
                         prop_assert!(pair[0].cost.total_value >= pair[1].cost.total_value);
                     }
@@ -131,13 +131,13 @@ proptest! {
         for (event, _) in profile.event_ids() {
             for direction in [Direction::FromOutermost, Direction::FromInnermost] {
                 let all = CallTree::new(&profile, event, COLUMNS, direction);
-                let largest = all.nodes().iter().map(|node| node.cost.total_value).max().unwrap_or(0);
+                let largest = all.nodes.iter().map(|node| node.cost.total_value).max().unwrap_or(0);
                 let is_kept = |total: u64| u128::from(total) * 100 >= u128::from(largest) * u128::from(hundredths);
                 let tree = CallTree::filtered(&profile, event, COLUMNS, direction, is_kept);
-                let kept: Vec<_> = all.nodes().iter().filter(|node| is_kept(node.cost.total_value)).collect();
-                prop_assert_eq!(tree.nodes().iter().collect::<Vec<_>>(), kept);
-                prop_assert_eq!(tree.left_out(), (all.nodes().len() - tree.nodes().len()) as u64);
-                prop_assert_eq!(all.left_out(), 0);
+                let kept: Vec<_> = all.nodes.iter().filter(|node| is_kept(node.cost.total_value)).collect();
+                prop_assert_eq!(tree.nodes.iter().collect::<Vec<_>>(), kept);
+                prop_assert_eq!(tree.left_out, (all.nodes.len() - tree.nodes.len()) as u64);
+                prop_assert_eq!(all.left_out, 0);
             }
         }
     }

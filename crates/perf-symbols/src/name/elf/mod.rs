@@ -40,7 +40,7 @@ use crate::file::{ElfError, FileFinder, FoundFile};
 /// let finder = FileFinder::local();
 /// let found = Arc::new(finder.find_debug_file(program));
 /// let mut symbols = ElfSymbols::read(&finder, found, None)?;
-/// for function in symbols.symbolize(code.start).iter().flat_map(|symbols| symbols.functions()) {
+/// for function in symbols.symbolize(code.start).iter().flat_map(|symbols| &symbols.functions[..]) {
 ///     println!("{}", function.name);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -114,8 +114,7 @@ impl FileSymbols for ElfSymbols {
             None => self.stripped.find(&self.found, &mut self.table, address)?,
         };
         functions.push(Function { name, source });
-        let symbols = Symbols::new(functions, address.wrapping_sub(start));
-        Some(symbols.with_no_lines(no_lines).with_unnamed(unnamed))
+        Some(Symbols { no_lines, unnamed, ..Symbols::new(functions, address.wrapping_sub(start)) })
     }
 
     fn no_symbol(&self, address: u64) -> Unnamed {

@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(spec.scale().is_finite());
         }
         Err(PmuError::Term(error)) => {
-            assert!(error.index() < terms.len() && error.pmu() == "test");
+            assert!(error.index < terms.len() && &*error.pmu == "test");
             assert!(!error.to_string().contains('\n'));
         }
         // One of the events in the tree is malformed.

@@ -54,7 +54,7 @@ impl fmt::Display for Error {
             }
             Self::Open { error, diagnosis: Some(diagnosis) } => {
                 write!(f, "{}\n{diagnosis}", error.what())?;
-                if diagnosis.cause() == Cause::NoHardwarePmu {
+                if diagnosis.cause == Cause::NoHardwarePmu {
                     f.write_str(
                         "; PerfMeasurementOptions::clock_if_refused measures the time on a CPU instead",
                     )?;

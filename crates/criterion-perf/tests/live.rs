@@ -25,7 +25,7 @@ fn open_or_skip(options: PerfMeasurementOptions) -> Option<PerfMeasurement> {
         Err(error) => error,
     };
     let is_missing = matches!(&error, Error::Name(_))
-        || error.diagnosis().is_some_and(|why| why.cause() == Cause::NoHardwarePmu);
+        || error.diagnosis().is_some_and(|why| why.cause == Cause::NoHardwarePmu);
     let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
     assert!(is_missing || !required, "{error}");
     eprintln!("skipped: {error}");
@@ -159,7 +159,7 @@ fn kernel_needs_a_permission_and_user_space_does_not() {
         assert!(open_or_skip(options("page-faults")).is_some());
         for options in [options("page-faults").include_kernel(), options("context-switches")] {
             let error = options.open().unwrap_err();
-            assert_eq!(error.diagnosis().unwrap().cause(), Cause::Paranoid, "{error}");
+            assert_eq!(error.diagnosis().unwrap().cause, Cause::Paranoid, "{error}");
         }
     };
     thread::spawn(as_nobody).join().unwrap();

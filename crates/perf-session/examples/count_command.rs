@@ -38,8 +38,8 @@ fn main() -> Result<(), perf_session::Report> {
     let metrics = counts.metrics(Duration::ZERO);
     for (index, event) in counts.iter().enumerate() {
         match event.in_unit() {
-            Some(value) => eprintln!("{value:>18} {:<8} {}", event.unit(), event.name()),
-            None => eprintln!("{:>18} {:<8} {}", "not counted", "", event.name()),
+            Some(value) => eprintln!("{value:>18} {:<8} {}", event.unit, event.name),
+            None => eprintln!("{:>18} {:<8} {}", "not counted", "", event.name),
         }
         for metric in metrics.iter().filter(|metric| metric.event == index) {
             eprintln!("{:>18} {}", metric.number(), metric.unit());

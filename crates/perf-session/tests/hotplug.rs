@@ -272,7 +272,7 @@ fn cpus_that_came_online_are_counted_once_for_their_package() {
     set.enable().unwrap();
     assert_eq!(set.refresh().unwrap().opened, one());
     let counts = set.counts().unwrap();
-    let repeated = counts.get(0).unwrap().scopes().iter().map(|count| count.is_repeated);
+    let repeated = counts.get(0).unwrap().scopes.iter().map(|count| count.is_repeated);
     assert_eq!(repeated.collect::<Vec<bool>>(), [false, true]);
 }
 

@@ -71,7 +71,7 @@ fn all_cpus_need_a_permission_that_is_explained() {
         let errno = error.call().and_then(perf_session::ring::Error::errno);
         assert_eq!(errno, Some(Errno::EACCES), "{error}");
         let explanation = error.explain(&System::new()).unwrap();
-        assert_eq!(explanation.cause(), perf_session::Cause::Paranoid, "{explanation}");
+        assert_eq!(explanation.cause, perf_session::Cause::Paranoid, "{explanation}");
     });
 }
 

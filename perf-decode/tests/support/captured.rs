@@ -45,7 +45,7 @@ fn in_file(name: &str) -> Vec<Captured> {
     while let Some(record) = reader.next().expect(name) {
         if let Some(raw) = record.kernel() {
             let (_, event) = record.event().expect(name);
-            found.push(Captured { attr: *event.attr(), words: raw.words().to_vec() });
+            found.push(Captured { attr: event.attr, words: raw.words().to_vec() });
         }
     }
     found

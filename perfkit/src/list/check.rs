@@ -34,7 +34,7 @@ pub(super) enum Scope {
 /// Returns the cause if known, or the error of the call.
 fn reason(error: &EventSetError, system: &System) -> String {
     match error.explain(system) {
-        Some(explanation) => explanation.text().to_owned(),
+        Some(explanation) => explanation.text.clone(),
         None => first_line(error),
     }
 }

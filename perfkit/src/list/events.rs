@@ -127,7 +127,7 @@ fn form(&(name, words, note): &(&str, &[&str], &str)) -> ListedEvent {
 }
 
 fn generic<T: Copy>(event: &Named<T>) -> ListedEvent {
-    let aliases: Vec<String> = event.names().iter().skip(1).map(|&name| name.to_owned()).collect();
+    let aliases: Vec<String> = event.names.iter().skip(1).map(|&name| name.to_owned()).collect();
     let note = (!aliases.is_empty()).then(|| format!("or {}", aliases.join(", ")));
     ListedEvent { name: event.name().to_owned(), aliases, note }
 }
@@ -150,9 +150,9 @@ fn pmu(pmu: &Pmu) -> Option<Section> {
 
 fn pmu_events(pmu: &Pmu) -> Result<Vec<ListedEvent>, FileError> {
     let events = pmu.events()?.into_iter().map(|event| ListedEvent {
-        name: format!("{}/{}/", pmu.name(), event.name()),
+        name: format!("{}/{}/", pmu.name(), event.name),
         aliases: Vec::new(),
-        note: Some(event.terms().to_owned()),
+        note: Some(event.terms.clone()),
     });
     Ok(events.collect())
 }

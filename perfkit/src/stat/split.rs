@@ -110,7 +110,7 @@ impl Splitter {
 
     /// Reads the names of the parts that these counts have, unless they are known.
     pub(super) fn note(&mut self, counts: &Counts) -> io::Result<()> {
-        for scope in counts.iter().flat_map(EventCounts::scopes).map(|count| count.scope) {
+        for scope in counts.iter().flat_map(|counts| &counts.scopes).map(|count| count.scope) {
             match (self.split, scope.cpu_id(), scope.thread_id()) {
                 (Split::Cores | Split::Dies | Split::Sockets, Some(cpu), _)
                     if !self.places.contains_key(&cpu) =>
@@ -153,12 +153,12 @@ impl Splitter {
 
 /// Returns whether the counts of an event are momentary values of several CPUs.
 pub(super) fn has_no_sum(event: &EventCounts) -> bool {
-    event.is_snapshot() && event.scaled().is_none()
+    event.is_snapshot && event.scaled().is_none()
 }
 
 /// Returns the CPUs on which an event counts.
 pub(super) fn cpus_of(event: &EventCounts) -> CpuList {
-    event.scopes().iter().filter_map(|count| count.scope.cpu_id()).collect()
+    event.scopes.iter().filter_map(|count| count.scope.cpu_id()).collect()
 }
 
 /// Returns the name of a thread, `?` if it has exited.

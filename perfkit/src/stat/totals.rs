@@ -131,7 +131,7 @@ impl Totals {
     /// each CPU.
     fn is_shown(&self, part: &PartTotals, index: usize, event: &EventCounts) -> bool {
         if self.split != Split::Whole {
-            return !event.scopes().is_empty();
+            return !event.scopes.is_empty();
         }
         let whole = self.parts.first().and_then(|whole| whole.counts.get(index));
         whole.is_some_and(has_no_sum) != (part.part == Part::Whole)
@@ -153,16 +153,16 @@ impl EventTotals {
 
     fn row(&self, event: &EventCounts, runs: u32, has_spread: bool) -> Row {
         let value = self.values.mean().map_or(Value::NotCounted, |mean| Value::Counted {
-            value: mean * event.scale(),
+            value: mean * event.scale,
             is_estimate: self.is_estimate,
         });
         Row {
             part: Part::Whole,
             cpus: cpus_of(event).len(),
             // The name has a modifier if only user space is counted.
-            event: shown(&**event.name()),
+            event: shown(&*event.name),
             cgroup: None,
-            unit: event.unit().to_owned(),
+            unit: event.unit.to_string(),
             value,
             running: self.running / f64::from(runs.max(1)),
             // 100 as in the perf tool, because nothing is corrected then.

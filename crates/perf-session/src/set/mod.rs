@@ -76,7 +76,7 @@ use rings::Rings;
 /// let memory = vec![1_u8; 1 << 20];
 /// set.disable()?;
 /// for event in set.counts()?.iter() {
-///     println!("{} {}", event.total().value, event.name());
+///     println!("{} {}", event.total().value, event.name);
 /// }
 /// # drop(memory);
 /// # Ok(())

@@ -99,9 +99,12 @@ impl fmt::Display for Cause {
 
 /// A value that was read from the system, and its file or other source.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evidence {
-    source: String,
-    value: String,
+    /// The path of the file, or the name of the attempt.
+    pub source: String,
+    /// The value that was found.
+    pub value: String,
 }
 
 impl Evidence {
@@ -124,16 +127,6 @@ impl Evidence {
     pub(crate) fn of_error(error: &FileError) -> Self {
         Self::of_file::<&str>(&error.path().display().to_string(), Err(error))
     }
-
-    /// Returns the path of the file, or the name of the attempt.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Returns the value that was found.
-    pub fn value(&self) -> &str {
-        &self.value
-    }
 }
 
 impl fmt::Display for Evidence {
@@ -151,13 +144,21 @@ impl fmt::Display for Evidence {
 /// The texts are for the users of a program. They name event modifiers such as `:u`, sysctls and
 /// capabilities, and rarely the flags of an attr; for these see the [`Cause`] and the [`Field`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnosis {
-    cause: Cause,
-    field: Option<Field>,
-    errno: Option<Errno>,
-    text: String,
-    evidence: Vec<Evidence>,
-    remedy: String,
+    /// The kind of the cause.
+    pub cause: Cause,
+    /// The field that breaks a rule, if the cause is a rule about one field.
+    pub field: Option<Field>,
+    /// The errno with which the kernel refuses the event; `None` without a system call, or
+    /// if a rule was not checked.
+    pub errno: Option<Errno>,
+    /// The cause as text.
+    pub text: String,
+    /// The values that show the cause.
+    pub evidence: Vec<Evidence>,
+    /// The change that opens the event or maps the ring, for the user.
+    pub remedy: String,
 }
 
 impl Diagnosis {
@@ -190,45 +191,14 @@ impl Diagnosis {
         Self { errno, ..self }
     }
 
-    /// Returns the kind of the cause.
-    pub fn cause(&self) -> Cause {
-        self.cause
-    }
-
     /// Returns `true` unless the cause is unknown.
     pub fn is_known(&self) -> bool {
         self.cause != Cause::Unknown
     }
 
-    /// Returns the field that breaks a rule, if the cause is a rule about one field.
-    pub fn field(&self) -> Option<Field> {
-        self.field
-    }
-
-    /// Returns the errno with which the kernel refuses the event; `None` without a system call, or
-    /// if a rule was not checked.
-    pub fn errno(&self) -> Option<Errno> {
-        self.errno
-    }
-
-    /// Returns the cause as text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the values that show the cause.
-    pub fn evidence(&self) -> &[Evidence] {
-        &self.evidence
-    }
-
     /// Returns the cause and the remedy in one line, as `{:#}` prints it.
     pub fn line(&self) -> String {
         format!("{self:#}")
-    }
-
-    /// Returns the remedy.
-    pub fn remedy(&self) -> &str {
-        &self.remedy
     }
 }
 

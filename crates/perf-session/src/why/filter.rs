@@ -57,11 +57,11 @@ mod tests {
         let trace = Attr::new(EventType(8), 0);
         assert_eq!(check(trace, "filter 0x10/8@/bin/x,stop 0x20@/bin/x"), None);
         let found = check(trace, "start 1 start 2\nfilter 3/4").unwrap();
-        assert_eq!((found.field(), found.errno()), (Some(Field::FILTER), Some(Errno::EINVAL)));
-        assert_eq!(found.evidence()[0].value(), "3 address filters");
-        assert!(found.text().contains("at most 2 address filters"), "{found}");
+        assert_eq!((found.field, found.errno), (Some(Field::FILTER), Some(Errno::EINVAL)));
+        assert_eq!(found.evidence[0].value, "3 address filters");
+        assert!(found.text.contains("at most 2 address filters"), "{found}");
         let found = check(Attr::software(Software::CPU_CLOCK), "a == 1").unwrap();
-        assert!(found.text().contains("type SOFTWARE takes no filter"), "{found}");
+        assert!(found.text.contains("type SOFTWARE takes no filter"), "{found}");
         for attr in [Attr::tracepoint(1), Attr::new(EventType(9), 0)] {
             assert_eq!(check(attr, "a == 1"), None);
         }
@@ -72,6 +72,6 @@ mod tests {
         let tree = Tree::new();
         tree.pmu("intel_pt", &[("type", "8\n"), ("nr_addr_filters", "\n")]);
         let found = check_filter(tree.system(), &Attr::new(EventType(8), 0), "start 1").unwrap();
-        assert_eq!(found.cause(), Cause::Unchecked);
+        assert_eq!(found.cause, Cause::Unchecked);
     }
 }

@@ -127,7 +127,7 @@ fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnos
     let mut text = format!("thread {tid} belongs to another user, or may not be traced");
     let mut remedy = "run as the user of the thread".to_owned();
     if !needs.is_empty() {
-        text = format!("{text}; also, {}", paranoid(needs, level).text());
+        text = format!("{text}; also, {}", paranoid(needs, level).text);
         remedy = format!("{remedy} and {}", instead(needs));
     }
     let remedy = format!("{remedy}, or with CAP_PERFMON (before Linux 5.9 CAP_SYS_PTRACE)");

@@ -68,10 +68,10 @@ fn each_hit_is_one_sample_whose_period_is_what_was_counted() {
         run(&mut set);
         let (recorded, lost) = read(&mut set);
         for (event, recorded) in set.counts().unwrap().iter().zip(recorded) {
-            let count: u64 = event.scopes().iter().map(|count| count.count.value).sum();
-            let is_exact = lost == 0 && !event.name().starts_with("sched:sched_wak");
+            let count: u64 = event.scopes.iter().map(|count| count.count.value).sum();
+            let is_exact = lost == 0 && !event.name.starts_with("sched:sched_wak");
             let is_complete = if is_exact { recorded.periods == count } else { recorded.periods <= count };
-            assert!(is_complete, "{}: counted {count}, {recorded:?}, {lost} lost", event.name());
+            assert!(is_complete, "{}: counted {count}, {recorded:?}, {lost} lost", event.name);
             compared += u64::from(recorded.samples > 0 && lost == 0);
         }
     }

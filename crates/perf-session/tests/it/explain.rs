@@ -197,7 +197,7 @@ fn what_the_check_refuses_the_kernel_refuses_too() {
         let checked = check(&System::new(), &attr, me(), false);
         let error = Event::open(&attr, me()).err();
         let errno = error.as_ref().and_then(SysError::errno);
-        let found = checked.first().map(|reason| reason.errno().unwrap());
+        let found = checked.first().map(|reason| reason.errno.unwrap());
         assert_eq!(found, errno, "{checked:?} {error:?}");
     }
 }

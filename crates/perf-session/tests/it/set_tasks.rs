@@ -158,7 +158,7 @@ fn example_counts_a_command() {
     let (status, counts) =
         count_command::run("{task-clock,page-faults},context-switches", &mut Command::new("true")).unwrap();
     assert!(status.success());
-    let names: Vec<&str> = counts.iter().map(|event| &**event.name()).collect();
+    let names: Vec<&str> = counts.iter().map(|event| &*event.name).collect();
     assert_eq!(names, ["task-clock", "page-faults", "context-switches"]);
     assert!(counts.iter().take(2).all(|event| event.total().value > 0), "{counts}");
 }

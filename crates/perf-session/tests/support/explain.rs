@@ -49,7 +49,7 @@ pub(crate) fn assert_refused(attr: &Attr, target: Target<'_>, errno: Errno, caus
 #[track_caller]
 pub(crate) fn assert_explains(explanation: &Diagnosis, cause: Cause, words: &[&str]) {
     let text = explanation.to_string();
-    assert_eq!(explanation.cause(), cause, "{text}");
+    assert_eq!(explanation.cause, cause, "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");
     for word in words {
         assert!(text.contains(word), "{word:?} is not in:\n{text}");

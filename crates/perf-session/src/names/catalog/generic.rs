@@ -4,9 +4,12 @@ use perf_ring::{Attr, Hardware, Software};
 
 /// A generic event and the names that the perf tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Named<T> {
-    event: T,
-    names: &'static [&'static str],
+    /// The number that the kernel's header has for it.
+    pub event: T,
+    /// All names: the printed name, then the aliases.
+    pub names: &'static [&'static str],
 }
 
 impl<T: Copy> Named<T> {
@@ -14,19 +17,9 @@ impl<T: Copy> Named<T> {
         Self { event, names }
     }
 
-    /// Returns the event.
-    pub const fn event(&self) -> T {
-        self.event
-    }
-
     /// Returns the name that is printed.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
-    }
-
-    /// Returns all names: the printed name, then the aliases.
-    pub const fn names(&self) -> &'static [&'static str] {
-        self.names
     }
 }
 
@@ -101,13 +94,13 @@ mod tests {
     #[test]
     fn every_name_finds_its_event() {
         for event in HARDWARE {
-            for name in event.names() {
-                assert_eq!(attr_of(name), Some(Attr::hardware(event.event())), "{name}");
+            for name in event.names {
+                assert_eq!(attr_of(name), Some(Attr::hardware(event.event)), "{name}");
             }
         }
         for event in SOFTWARE {
-            for name in event.names() {
-                assert_eq!(attr_of(name), Some(Attr::software(event.event())), "{name}");
+            for name in event.names {
+                assert_eq!(attr_of(name), Some(Attr::software(event.event)), "{name}");
             }
         }
         assert_eq!(attr_of("CYCLES"), None);

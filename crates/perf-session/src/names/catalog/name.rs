@@ -39,8 +39,8 @@ fn named(attr: &Attr) -> Option<String> {
         return None;
     }
     match attr.kind {
-        EventType::HARDWARE => HARDWARE.iter().find(|named| named.event().0 == attr.config).map(name),
-        EventType::SOFTWARE => SOFTWARE.iter().find(|named| named.event().0 == attr.config).map(name),
+        EventType::HARDWARE => HARDWARE.iter().find(|named| named.event.0 == attr.config).map(name),
+        EventType::SOFTWARE => SOFTWARE.iter().find(|named| named.event.0 == attr.config).map(name),
         EventType::HW_CACHE if attr.config <= HW_EVENT_MASK => {
             cache_name(CacheEvent::from_config(attr.config).filter(|event| super::is_possible(*event))?)
         }

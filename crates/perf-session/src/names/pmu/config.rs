@@ -123,9 +123,9 @@ impl Builder<'_> {
     /// `all` gives.
     fn add_event(&mut self, event: PmuEvent, all: &[PmuTerm<'_>]) -> Result<(), Problem> {
         if let Some(first) = &self.event {
-            return Err(TermProblem::SecondEvent { first: first.name().to_owned() }.into());
+            return Err(TermProblem::SecondEvent { first: first.name.clone() }.into());
         }
-        for term in PmuTerm::parse_list(event.terms()).unwrap_or_default() {
+        for term in PmuTerm::parse_list(&event.terms).unwrap_or_default() {
             if term.value == Some("?") {
                 // Applied from `all`, where the user wrote it with its value.
                 let is_given = |given: &PmuTerm<'_>| given.name == term.name && given.value.is_some();
@@ -134,9 +134,8 @@ impl Builder<'_> {
                 }
                 continue;
             }
-            let file = format!("events/{}", event.name());
-            let malformed =
-                |expected: &str| Problem::File(self.pmu.malformed(&file, expected, event.terms()));
+            let file = format!("events/{}", event.name);
+            let malformed = |expected: &str| Problem::File(self.pmu.malformed(&file, expected, &event.terms));
             // The user wrote none of these terms, so a wrong one is an error of the file.
             match self.add_simple(term) {
                 Ok(true) => {}
@@ -174,9 +173,9 @@ impl Builder<'_> {
         }
         if let Some(event) = event {
             spec = spec
-                .with_scale(event.scale(), event.unit())
-                .with_per_package(event.is_per_package())
-                .with_snapshot(event.is_snapshot());
+                .with_scale(event.scale, event.unit)
+                .with_per_package(event.is_per_package)
+                .with_snapshot(event.is_snapshot);
         }
         spec
     }

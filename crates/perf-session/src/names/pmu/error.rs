@@ -60,11 +60,15 @@ into_std!(PmuError, InvalidInput);
 
 /// A term that a PMU does not take: which one of the list, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TermError {
-    pub(super) pmu: Arc<str>,
-    pub(super) index: usize,
+    /// The name of the PMU.
+    pub pmu: Arc<str>,
+    /// The index of the term in the list.
+    pub index: usize,
     pub(super) term: String,
-    pub(super) problem: TermProblem,
+    /// The reason.
+    pub problem: TermProblem,
 }
 
 /// The reason of a [`TermError`].
@@ -103,21 +107,6 @@ pub enum TermProblem {
 }
 
 impl TermError {
-    /// Returns the name of the PMU.
-    pub fn pmu(&self) -> &str {
-        &self.pmu
-    }
-
-    /// Returns the index of the term in the list.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Returns the reason.
-    pub fn problem(&self) -> &TermProblem {
-        &self.problem
-    }
-
     /// Returns `true` if the value of the term is wrong, not its name.
     pub fn is_value(&self) -> bool {
         matches!(self.problem, TermProblem::TooWide { .. } | TermProblem::Value { .. })

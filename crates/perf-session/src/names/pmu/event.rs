@@ -8,45 +8,20 @@ const SUFFIXES: [&str; 4] = [".scale", ".unit", ".per-pkg", ".snapshot"];
 
 /// A predefined event of a PMU: a file in `events/`, with the files that describe its value.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PmuEvent {
-    name: String,
-    terms: String,
-    scale: f64,
-    unit: String,
-    is_per_package: bool,
-    is_snapshot: bool,
-}
-
-impl PmuEvent {
-    /// Returns the name, as the file is called.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the terms: `event=0x64,umask=0x09`. A value `?` must be given by the user.
-    pub fn terms(&self) -> &str {
-        &self.terms
-    }
-
-    /// Returns the factor that turns the count into the [`unit`](Self::unit), by default 1.
-    pub fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// Returns the unit of the scaled count, or an empty text.
-    pub fn unit(&self) -> &str {
-        &self.unit
-    }
-
-    /// Returns `true` if all CPUs of a package read the same count.
-    pub fn is_per_package(&self) -> bool {
-        self.is_per_package
-    }
-
-    /// Returns `true` if the count is a momentary value, not a sum.
-    pub fn is_snapshot(&self) -> bool {
-        self.is_snapshot
-    }
+    /// The name, as the file is called.
+    pub name: String,
+    /// The terms: `event=0x64,umask=0x09`. A value `?` must be given by the user.
+    pub terms: String,
+    /// The factor that turns the count into the [`unit`](Self::unit), by default 1.
+    pub scale: f64,
+    /// The unit of the scaled count, or an empty text.
+    pub unit: String,
+    /// Whether all CPUs of a package read the same count.
+    pub is_per_package: bool,
+    /// Whether the count is a momentary value, not a sum.
+    pub is_snapshot: bool,
 }
 
 /// # Predefined events

@@ -343,9 +343,9 @@ impl Resolver<'_> {
                 self.error(span, problem).with_nearest(nearest)
             }
             PmuError::Term(error) => {
-                let term = event.terms().get(error.index());
+                let term = event.terms().get(error.index);
                 let span = term.map_or(span, |term| place(term, error.is_value()));
-                match error.problem() {
+                match &error.problem {
                     TermProblem::Unknown { terms, events } => {
                         let names: Vec<String> = terms.iter().chain(events).cloned().collect();
                         let wanted = term.map_or(name, |term| &term.name.node);

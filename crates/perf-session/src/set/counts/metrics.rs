@@ -164,9 +164,9 @@ impl Counts {
                             add(MetricKind::MissesPerKiloInsn, "misses per 1000 insn", misses);
                         }
                     }
-                    None if counts.is_snapshot() => {}
+                    None if counts.is_snapshot => {}
                     None => {
-                        let rate = per(Kind::Clock).map(|per_ns| per_ns * 1e9 * counts.scale());
+                        let rate = per(Kind::Clock).map(|per_ns| per_ns * 1e9 * counts.scale);
                         add(MetricKind::PerSecond, "/sec", rate);
                     }
                 },

@@ -33,14 +33,20 @@ pub struct Counts {
 
 /// The counts of one event: one for each CPU or thread, and PMU.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EventCounts {
-    name: Arc<str>,
-    scale: f64,
-    unit: Arc<str>,
-    is_snapshot: bool,
+    /// The name of the event as the user wrote it.
+    pub name: Arc<str>,
+    /// The factor that turns the count into the [`unit`](Self::unit).
+    pub scale: f64,
+    /// The unit of [`in_unit`](Self::in_unit), or an empty text.
+    pub unit: Arc<str>,
+    /// Whether the counts are momentary values, such as temperatures, which have no sum.
+    pub is_snapshot: bool,
     /// The event as metrics need it, `None` if it has no PMU.
     source: Option<Source>,
-    scopes: Vec<ScopeCount>,
+    /// The count of each CPU or thread, and PMU.
+    pub scopes: Vec<ScopeCount>,
 }
 
 /// The count of one event of a CPU or thread, on one PMU.
@@ -128,31 +134,6 @@ impl Counts {
 }
 
 impl EventCounts {
-    /// Returns the name of the event as the user wrote it.
-    pub fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
-    /// Returns the factor that turns the count into the [`unit`](Self::unit).
-    pub const fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// Returns the unit of [`in_unit`](Self::in_unit), or an empty text.
-    pub fn unit(&self) -> &str {
-        &self.unit
-    }
-
-    /// Returns whether the counts are momentary values, such as temperatures, which have no sum.
-    pub const fn is_snapshot(&self) -> bool {
-        self.is_snapshot
-    }
-
-    /// Returns the count of each CPU or thread, and PMU.
-    pub fn scopes(&self) -> &[ScopeCount] {
-        &self.scopes
-    }
-
     /// Returns the sum over all CPUs or threads, not scaled. The times are the sums too, so that
     /// the time running divided by the time enabled is the share of the time in which the event was
     /// not multiplexed.

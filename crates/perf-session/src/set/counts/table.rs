@@ -87,7 +87,7 @@ impl fmt::Display for Counts {
 
 impl EventCounts {
     fn row(&self) -> CountRow {
-        let (unit, name) = (self.unit().to_owned(), self.name().to_string());
+        let (unit, name) = (self.unit.to_string(), self.name.to_string());
         CountRow { value: self.value_text(), unit, name, remarks: self.remarks() }
     }
 
@@ -98,7 +98,7 @@ impl EventCounts {
             Some(Scaled::NeverRan) | None => return "-".to_owned(),
         };
         #[allow(clippy::float_cmp)] // the value of events without a scale
-        let number = match self.in_unit().filter(|_| self.scale() != 1.0) {
+        let number = match self.in_unit().filter(|_| self.scale != 1.0) {
             Some(scaled) => format!("{scaled:.2}"),
             None => value.to_string(),
         };

@@ -74,7 +74,7 @@ fn count_of_a_package_is_summed_once() {
     event.scale = 0.5;
     assert_eq!(event.total().value, 200);
     assert_eq!(event.in_unit(), Some(100.0));
-    assert_eq!(event.scopes().len(), 3, "each reading can be asked for");
+    assert_eq!(event.scopes.len(), 3, "each reading can be asked for");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn difference_counts_new_places_from_zero() {
         event(vec![at(Scope::cpu(0), "cpu", count(10, 8, 8)), at(Scope::cpu(1), "cpu", count(5, 4, 4))]);
     let before = event(vec![at(Scope::cpu(0), "cpu", count(4, 6, 6))]);
     let difference = now.since(&before);
-    let values: Vec<u64> = difference.scopes().iter().map(|count| count.count.value).collect();
+    let values: Vec<u64> = difference.scopes.iter().map(|count| count.count.value).collect();
     assert_eq!(values, [6, 5]);
     assert_eq!(difference.total().time_enabled, Some(6));
 }
@@ -127,7 +127,7 @@ fn interval_of_each_pmu_starts_at_its_own_count() {
         event(vec![at(thread, "cpu_core", count(core, 9, 9)), at(thread, "cpu_atom", count(atom, 9, 9))])
     };
     let interval = counts(110, 2_050).since(&counts(100, 2_000));
-    let values: Vec<u64> = interval.scopes().iter().map(|count| count.count.value).collect();
+    let values: Vec<u64> = interval.scopes.iter().map(|count| count.count.value).collect();
     assert_eq!(values, [10, 50]);
 }
 

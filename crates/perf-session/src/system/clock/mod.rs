@@ -166,10 +166,14 @@ impl fmt::Display for TimeSource {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClockPair {
-    from: u64,
-    to: u64,
-    error: u64,
+    /// The time of the first clock.
+    pub from: u64,
+    /// The time of the second clock.
+    pub to: u64,
+    /// The largest error of [`to`](Self::to), in the unit of the second clock.
+    pub error: u64,
 }
 
 /// Readings of which the shortest counts.
@@ -211,21 +215,6 @@ impl ClockPair {
         let length = after.checked_sub(before)?;
         // One unit more, because a clock shows whole ones.
         Some(Self { from, to: before + length / 2, error: length.div_ceil(2) + 1 })
-    }
-
-    /// Returns the time of the first clock.
-    pub const fn from(&self) -> u64 {
-        self.from
-    }
-
-    /// Returns the time of the second clock.
-    pub const fn to(&self) -> u64 {
-        self.to
-    }
-
-    /// Returns the largest error of [`to`](Self::to), in the unit of the second clock.
-    pub const fn error(&self) -> u64 {
-        self.error
     }
 
     /// Returns the time of the second clock when the first shows `time`, as if both advanced at one rate.
@@ -278,18 +267,14 @@ impl ClockLine {
     /// Returns the conversion by two pairs of the same clocks. `None` unless the first clock advanced
     /// between them and the second did not go backward.
     pub const fn new(first: ClockPair, second: ClockPair) -> Option<Self> {
-        if first.from() < second.from() && first.to() <= second.to() {
-            Some(Self { first, second })
-        } else {
-            None
-        }
+        if first.from < second.from && first.to <= second.to { Some(Self { first, second }) } else { None }
     }
 
     /// Returns the time of the second clock when the first shows `time`, rounded down. `None` if it is
     /// below 0 or above [`u64::MAX`].
     pub fn convert(&self, time: u64) -> Option<u64> {
-        let (rise, run) = (self.second.to() - self.first.to(), self.second.from() - self.first.from());
-        let distance = i128::from(time) - i128::from(self.first.from());
+        let (rise, run) = (self.second.to - self.first.to, self.second.from - self.first.from);
+        let distance = i128::from(time) - i128::from(self.first.from);
         // At most 2^64 * 2^64, which an i128 does not hold.
         let product = distance.unsigned_abs().checked_mul(u128::from(rise))?;
         let offset = if distance < 0 {
@@ -297,7 +282,7 @@ impl ClockLine {
         } else {
             i128::try_from(product / u128::from(run)).ok()?
         };
-        u64::try_from(i128::from(self.first.to()).checked_add(offset)?).ok()
+        u64::try_from(i128::from(self.first.to).checked_add(offset)?).ok()
     }
 
     /// Returns the largest error of [`convert`](Self::convert) for `time`, in the unit of the second clock,
@@ -305,12 +290,12 @@ impl ClockLine {
     /// outside it grows with the distance.
     pub fn error_at(&self, time: u64) -> u64 {
         let (first, second) = (self.first, self.second);
-        let outside = first.from().saturating_sub(time).max(time.saturating_sub(second.from()));
-        let sum = u128::from(first.error()) + u128::from(second.error());
-        let run = u128::from(second.from() - first.from());
+        let outside = first.from.saturating_sub(time).max(time.saturating_sub(second.from));
+        let sum = u128::from(first.error) + u128::from(second.error);
+        let run = u128::from(second.from - first.from);
         let growth = u128::from(outside).saturating_mul(sum).div_ceil(run);
         let growth = u64::try_from(growth).unwrap_or(u64::MAX);
-        first.error().max(second.error()).saturating_add(growth).saturating_add(1)
+        first.error.max(second.error).saturating_add(growth).saturating_add(1)
     }
 
     /// Returns the pair of the first measurement.
@@ -341,7 +326,7 @@ impl ClockLine {
 /// # fn main() -> Result<(), perf_session::ClockError> {
 /// # let Ok(mut perf) = PerfClock::open() else { return Ok(()) };
 /// let pair = perf.pair(TimeSource::Clock(Clock::REALTIME))?;
-/// println!("perf time {} is {} ns since 1970, at most {} ns off", pair.from(), pair.to(), pair.error());
+/// println!("perf time {} is {} ns since 1970, at most {} ns off", pair.from, pair.to, pair.error);
 /// # Ok(())
 /// # }
 /// ```
@@ -392,7 +377,7 @@ impl PerfClock {
             let after = to.now().ok_or(ClockError::NotReadable(to))?;
             let at = self.time()?.ok_or(ClockError::NoRecord)?;
             if let Some(pair) = ClockPair::between(at, before, after) {
-                best = best.filter(|best| best.error() <= pair.error()).or(Some(pair));
+                best = best.filter(|best| best.error <= pair.error).or(Some(pair));
             }
         }
         best.ok_or(ClockError::Unsteady(to))

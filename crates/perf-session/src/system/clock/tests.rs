@@ -36,7 +36,7 @@ fn error_is_half_of_the_measurement_and_the_resolution() {
     assert_eq!(ClockPair::between(7, 100, 111), Some(ClockPair::new(7, 105, 7)));
     assert_eq!(ClockPair::between(7, 100, 100), Some(ClockPair::new(7, 100, 1)));
     assert_eq!(ClockPair::between(7, 100, 99), None, "the clock was set");
-    assert_eq!(ClockPair::between(7, 0, u64::MAX).map(|pair| pair.to()), Some(u64::MAX / 2));
+    assert_eq!(ClockPair::between(7, 0, u64::MAX).map(|pair| pair.to), Some(u64::MAX / 2));
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn capability_or_negative_level_has_no_limit() {
 fn evidence_is_each_value_with_its_file() {
     let memory = MemlockLimit { pinned: 4096, ..memory(0) };
     let evidence: Vec<_> =
-        memory.evidence().iter().map(|of| format!("{}: {}", of.source(), of.value())).collect();
+        memory.evidence().iter().map(|of| format!("{}: {}", of.source, of.value)).collect();
     let expected = [
         "/proc/sys/kernel/perf_event_mlock_kb: 516",
         "the number of online CPUs: 2",

@@ -29,7 +29,7 @@ fn texts(attr: &Attr, target: Target<'_>) -> Vec<String> {
 #[track_caller]
 fn breaks(attr: &Attr, target: Target<'_>, field: Field, errno: Errno) -> String {
     let checked = check(tree().system(), attr, target, false);
-    let found: Vec<_> = checked.iter().map(|found| (found.field(), found.errno())).collect();
+    let found: Vec<_> = checked.iter().map(|found| (found.field, found.errno)).collect();
     assert_eq!(found, [(Some(field), Some(errno))], "{checked:?}");
     checked[0].to_string()
 }
@@ -70,7 +70,7 @@ fn rules_of_every_kernel_come_with_field_and_value() {
     let text = breaks(&attr, me(), Field::FLAGS, Errno::EINVAL);
     assert!(text.contains("SIGTRAP needs REMOVE_ON_EXEC") && text.contains("attr.flags: SIGTRAP"), "{text}");
     let checked = check(tree().system(), &CLOCK.with_flags(AttrFlags::PINNED), me(), true);
-    assert_eq!(checked[0].field(), Some(Field::FLAGS));
+    assert_eq!(checked[0].field, Some(Field::FLAGS));
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn every_field_of_a_rule_has_a_value() {
     let checked = check(tree().system(), &broken, Target::cpu(0), false);
     assert!(checked.len() > 10, "{checked:?}");
     for found in &checked {
-        assert!(found.evidence().iter().all(|evidence| !evidence.value().is_empty()), "{found}");
-        assert!(!found.text().is_empty() && !found.remedy().is_empty(), "{found}");
+        assert!(found.evidence.iter().all(|evidence| !evidence.value.is_empty()), "{found}");
+        assert!(!found.text.is_empty() && !found.remedy.is_empty(), "{found}");
     }
 }
 
@@ -186,10 +186,10 @@ fn files_that_cannot_be_read_are_listed_as_unchecked() {
     attr.kind = EventType(10);
     let checked = check(tree.system(), &attr, Target::cpu(0), false);
     assert!(
-        checked.iter().all(|found| (found.cause(), found.errno()) == (Cause::Unchecked, None)),
+        checked.iter().all(|found| (found.cause, found.errno) == (Cause::Unchecked, None)),
         "{checked:?}"
     );
-    let paths: Vec<_> = checked.iter().map(|found| found.evidence()[0].source()).collect();
+    let paths: Vec<_> = checked.iter().map(|found| &found.evidence[0].source).collect();
     for name in ["max_sample_rate", "possible", "cpu_atom/type"] {
         assert!(paths.iter().any(|path| path.ends_with(name)), "{name}: {paths:?}");
     }

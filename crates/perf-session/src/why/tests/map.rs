@@ -22,7 +22,7 @@ fn locked_memory_has_all_limits_and_the_size_that_fits() {
     assert_is(&explanation, Cause::MemlockLimit, &words);
     // 516 KiB for each of 3 CPUs are 387 pages of 4 KiB.
     if perf_ring::sys::page_size() == 4096 {
-        assert!(explanation.remedy().starts_with("map at most 256 data pages"), "{explanation}");
+        assert!(explanation.remedy.starts_with("map at most 256 data pages"), "{explanation}");
     }
     let unknown = explain(tree.system(), mmap(Errno::EPERM), &CLOCK, Target::calling_thread());
     assert_is(&unknown, Cause::MemlockLimit, &["the ring: an unknown number of data pages"]);

@@ -51,7 +51,7 @@ fn failed(errno: Errno) -> Error {
 /// Asserts the cause, and that words are in the three lines.
 #[track_caller]
 fn assert_is(explanation: &Diagnosis, cause: Cause, words: &[&str]) {
-    assert_eq!(explanation.cause(), cause, "{explanation}");
+    assert_eq!(explanation.cause, cause, "{explanation}");
     let text = explanation.to_string();
     assert_eq!(text.lines().count(), 3, "{text}");
     for word in words {

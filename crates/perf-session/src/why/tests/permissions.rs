@@ -24,10 +24,10 @@ fn kernel_side_needs_level_1() {
         "CAP_PERFMON",
     ];
     assert_is(&explanation, Cause::Paranoid, &words);
-    assert_eq!(explanation.evidence()[0].source(), Privileges::PARANOID);
-    assert_eq!(explanation.evidence()[0].value(), "2");
+    assert_eq!(explanation.evidence[0].source, Privileges::PARANOID);
+    assert_eq!(explanation.evidence[0].value, "2");
     // At level 1 the kernel side is permitted, so the cause is different.
-    assert_eq!(of(&at_level(1), Errno::EACCES, &kernel).cause(), Cause::Unknown);
+    assert_eq!(of(&at_level(1), Errno::EACCES, &kernel).cause, Cause::Unknown);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn several_needs_are_one_cause_with_the_lowest_level() {
         ["events in the kernel and the tasks of all users", "perf_event_paranoid=0", "your own tasks"];
     assert_is(&explanation, Cause::Paranoid, &words);
     let explanation = at(&at_level(1), Errno::EACCES, &kernel, Target::cpu(0));
-    assert!(!explanation.text().contains("in the kernel"), "permitted at level 1: {explanation}");
+    assert!(!explanation.text.contains("in the kernel"), "permitted at level 1: {explanation}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn task_of_another_user_comes_before_the_level() {
     let explanation = at(&tree, Errno::EACCES, &kernel, Target::thread(77));
     let words = ["thread 77 belongs to another user", "also, without CAP_PERFMON", "run as the user", "`:u`"];
     assert_is(&explanation, Cause::OtherUser, &words);
-    assert!(!explanation.remedy().contains("sysctl"), "no level permits it: {explanation}");
+    assert!(!explanation.remedy.contains("sysctl"), "no level permits it: {explanation}");
     // The own task is forbidden by the level alone.
     tree.file("/proc/77/status", "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n");
     let explanation = at(&tree, Errno::EACCES, &kernel, Target::thread(77));

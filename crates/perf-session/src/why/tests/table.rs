@@ -35,7 +35,7 @@ fn stack(bytes: u32) -> Attr {
 /// Returns the texts of the rules that an attr breaks on a machine whose files are all missing.
 fn broken(attr: Attr, target: Target<'_>, in_group: bool) -> Vec<String> {
     let found = check(Tree::new().system(), &attr, target, in_group);
-    found.iter().map(|found| found.text().to_owned()).collect()
+    found.iter().map(|found| found.text.clone()).collect()
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn unknown(errno: Errno, attr: Attr, target: Target<'_>, in_group: bool) -> Stri
     let open = FailedOpen::new(error, &attr, target);
     let open = if in_group { open.in_group() } else { open };
     let found = open.explain_by_trial(tree.system(), |_| Err(failed(errno)));
-    if found.is_known() { String::new() } else { found.text().to_owned() }
+    if found.is_known() { String::new() } else { found.text.clone() }
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn diagnosis_has_the_errno_and_the_files_that_were_not_read() {
     let (tree, error) = (Tree::new(), failed(Errno::EINVAL));
     tree.file("/sys/devices/system/cpu/possible", b"\xff\xff");
     let found = FailedOpen::new(error, &CLOCK, Target::cpu(0)).explain(tree.system());
-    assert_eq!((found.errno(), found.cause()), (Some(Errno::EINVAL), Cause::Unknown));
-    assert!(found.evidence()[0].source().ends_with("cpu/possible"), "{found}");
+    assert_eq!((found.errno, found.cause), (Some(Errno::EINVAL), Cause::Unknown));
+    assert!(found.evidence[0].source.ends_with("cpu/possible"), "{found}");
 }
 
 #[test]
@@ -214,5 +214,5 @@ fn files_of_a_pmu_decide_as_far_as_they_are_there() {
     assert_eq!(check(tree.system(), &uncore, Target::cpu(1), false), []);
     let found = explain(tree.system(), failed(Errno::ENODEV), &uncore, Target::cpu(1));
     assert_is(&found, Cause::PmuNotOnCpu, &["uncore_imc is not on CPU 1", "CPUs 0"]);
-    assert_eq!(found.errno(), Some(Errno::ENODEV));
+    assert_eq!(found.errno, Some(Errno::ENODEV));
 }

@@ -36,7 +36,7 @@ fn bits_that_are_guilty_together_are_all_named() {
     let attr = CLOCK.with_flags(two | AttrFlags::MMAP2);
     let explanation = by(&tree(), Errno::EINVAL, &attr, false, |trial| !trial.attr.flags.intersects(two));
     assert_is(&explanation, Cause::AttrField, &["flag BUILD_ID", "flag KSYMBOL"]);
-    assert!(!explanation.text().contains("MMAP2"), "{explanation}");
+    assert!(!explanation.text.contains("MMAP2"), "{explanation}");
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn every_pmu_of_this_machine_and_its_events_are_understood() {
             let attr = spec(pmu, &format!("{name}={:#x}", field.max())).unwrap().attr();
             assert_eq!(field.value(&attr), field.max(), "{pmu}/{name}/");
         }
-        for event in pmu.events().unwrap().iter().filter(|event| !event.terms().contains('?')) {
-            assert_eq!(spec(pmu, event.name()).unwrap().attr().kind, pmu.kind(), "{pmu}/{}/", event.name());
+        for event in pmu.events().unwrap().iter().filter(|event| !event.terms.contains('?')) {
+            assert_eq!(spec(pmu, &event.name).unwrap().attr().kind, pmu.kind(), "{pmu}/{}/", event.name);
         }
         assert!(pmu.caps().is_ok() && pmu.user_access().is_ok() && pmu.multiplex_interval().is_ok());
     }

@@ -27,8 +27,8 @@ fn tree() -> Tree {
 
 fn problem(pmu: &Pmu, terms: &str) -> (usize, bool, TermProblem) {
     let Err(PmuError::Term(error)) = spec(pmu, terms) else { panic!("{terms}: a term is wrong") };
-    assert_eq!(error.pmu(), "test");
-    (error.index(), error.is_value(), error.problem().clone())
+    assert_eq!(&*error.pmu, "test");
+    (error.index, error.is_value(), error.problem.clone())
 }
 
 #[test]

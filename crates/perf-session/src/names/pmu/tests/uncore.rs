@@ -106,7 +106,7 @@ fn energy_is_a_snapshot_for_each_package() {
     assert!(spec.is_per_package() && spec.is_snapshot() && spec.is_cpu_only());
     assert!(power.cpus().unwrap().is_empty());
     let [event] = &power.events().unwrap()[..] else { panic!("one event") };
-    assert_eq!((event.name(), event.terms()), ("energy-pkg", "event=0x02"));
+    assert_eq!((&*event.name, &*event.terms), ("energy-pkg", "event=0x02"));
 }
 
 #[test]

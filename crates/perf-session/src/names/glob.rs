@@ -1,4 +1,5 @@
-//! Wildcards in names.
+//! Wildcards in names, as in the perf tool. The crates for paths differ: `glob` refuses `a**` and a
+//! lone `[`, and `fast-glob` gives braces a meaning.
 
 /// A pattern: `*` is any text, `?` any character, `[a-z]` one of a set, `[!a-z]` or `[^a-z]` one
 /// that is not in the set. Every other character is itself. A `[` without `]` is itself.

@@ -13,7 +13,8 @@ use crate::profile::{EventId, LocationId, Profile, ThreadId, UNKNOWN};
 ///
 /// This is the format of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl,
 /// inferno, speedscope and others read. Inlined functions are frames. A function without a name is
-/// `[file]` or [`UNKNOWN`]. The lines are sorted.
+/// its file and start, such as `libz.so.1+0x2f30`, or `[file]` or [`UNKNOWN`] if its start is
+/// unknown. The lines are sorted.
 ///
 /// In names, a semicolon becomes a colon, and a control character U+FFFD. A blank in the name of a
 /// thread becomes an underscore, as in the scripts.

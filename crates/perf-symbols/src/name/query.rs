@@ -230,7 +230,7 @@ impl fmt::Display for Unnamed {
             }
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",
-            Self::LinkageTable => "a stub that calls a function (procedure linkage table) without a symbol",
+            Self::LinkageTable => "a stub of the procedure linkage table, whose function is unknown",
             Self::MiniDebugInfo => {
                 "the symbols of the file are in .gnu_debugdata, which is damaged or too large; install its debug package"
             }

@@ -12,7 +12,7 @@ const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
 /// The runtime's description of the program. A separate section since Go 1.26.
 const MODULE: &str = ".go.module";
 /// Maximum number of functions. The largest programs have some 500 000.
-const MAX_FUNCTIONS: u64 = 8 << 20;
+const MAX_FUNCTIONS: u64 = 2 << 20;
 /// Maximum length of a name in bytes. Instances of generic functions have some thousand.
 const MAX_NAME: u64 = 1 << 16;
 /// The first number of the table, by the version of Go that introduced it.

@@ -142,6 +142,9 @@ fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
     let offset = |name: &str| name.rsplit_once('+').map(|(_, offset)| offset.to_owned());
     different
         .retain(|(found, expected)| offset(&found.1) != offset(&expected.1) || offset(&found.1).is_none());
+    // The perf tool has neither a name nor a start for a function without a symbol: `libz.so.1+0x2f30`.
+    let is_start = |name: &str| name.matches("+0x").count() == 2;
+    different.retain(|(found, expected)| !expected.1.starts_with("[unknown]") || !is_start(&found.1));
     assert!(different.len() * 100 <= equal, "{equal} frames are equal, and not {different:?}");
 }
 

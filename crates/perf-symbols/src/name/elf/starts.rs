@@ -86,7 +86,7 @@ mod tests {
         section.resize(section.len() + len - body.len(), 0);
     }
 
-    /// A common entry with absolute addresses: version 1, augmentation `zR`, DW_EH_PE_udata8.
+    /// A common entry with absolute addresses: version 1, augmentation `zR`, `DW_EH_PE_udata8`.
     const COMMON: &[u8] = b"\0\0\0\0\x01zR\0\x01\x78\x10\x01\x04";
 
     fn entry(at: usize, start: u64, len: u64) -> Vec<u8> {

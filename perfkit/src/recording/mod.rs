@@ -30,6 +30,7 @@ mod off_cpu;
 mod open;
 mod profile;
 mod progress;
+mod stacks;
 
 pub(crate) use about::{check_cgroups, event_name, lines, print};
 pub(crate) use event::{EventOptions, single_event};
@@ -40,6 +41,7 @@ pub(crate) use losses::{are_few, losses, note_losses, reused};
 pub(crate) use off_cpu::OffCpuOptions;
 pub(crate) use profile::{ProfileOptions, SourceOptions};
 pub(crate) use progress::{Progress, Shown, show_progress};
+pub(crate) use stacks::StackOptions;
 
 /// The options that name a recording.
 #[derive(Args, Clone, Debug)]

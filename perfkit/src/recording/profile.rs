@@ -6,7 +6,9 @@ use clap::Args;
 use perf_profile::read::{ProfileReader, ReadProfile};
 use perf_profile::{Column, ProfileBuilder};
 
-use super::{EventOptions, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Shown, progress};
+use super::{
+    EventOptions, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Shown, StackOptions, progress,
+};
 use crate::out::message::{note, shown};
 
 /// The options of commands that make a profile of a recording.
@@ -30,6 +32,8 @@ pub(crate) struct SourceOptions {
     /// Leave out inlined functions and source lines, which takes less time and memory
     #[arg(long)]
     no_inline: bool,
+    #[command(flatten)]
+    stacks: StackOptions,
     #[command(flatten)]
     pub(crate) off_cpu: OffCpuOptions,
 }
@@ -78,6 +82,7 @@ impl SourceOptions {
         let filter = self.filter.filter(reader.metadata())?;
         let finder = self.finder.finder(reader.metadata());
         reader = reader.with_events(is_chosen).with_filter(filter).with_finder(finder);
+        reader = reader.with_max_frames(self.stacks.max_frames());
         if self.no_inline {
             reader = reader.without_lines();
         }

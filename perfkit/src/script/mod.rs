@@ -9,7 +9,9 @@ use perf_profile::read::{ScriptLosses, ScriptWriter, resolver};
 use crate::cli::help;
 use crate::out::message::{count, note};
 use crate::out::payload_names::PayloadNames;
-use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, are_few, reused, show_progress};
+use crate::recording::{
+    FilterOptions, FinderOptions, InputOptions, Shown, StackOptions, are_few, reused, show_progress,
+};
 
 mod fields;
 
@@ -48,6 +50,8 @@ pub(crate) struct Options {
     #[arg(long, hide = true)]
     inline: bool,
     #[command(flatten)]
+    stacks: StackOptions,
+    #[command(flatten)]
     filter: FilterOptions,
     #[command(flatten)]
     finder: FinderOptions,
@@ -62,7 +66,8 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let fields = fields.collect::<io::Result<Vec<_>>>()?;
     let finder = options.finder.finder(&about);
     let is_local = finder.is_local();
-    let resolver = resolver(&about, finder, !options.no_inline)?;
+    let mut resolver = resolver(&about, finder, !options.no_inline)?;
+    resolver.unwinder_mut().set_max_frames(options.stacks.max_frames());
     let mut script = ScriptWriter::new(out, &about, &tracepoints, &fields, resolver);
     if options.ns {
         script = script.with_ns();

@@ -354,7 +354,7 @@ impl Resolver {
         &self.symbolizer
     }
 
-    /// Returns the unwinder, for the reasons of missing unwind information.
+    /// Returns the unwinder, for its limits and the reasons of missing unwind information.
     pub fn unwinder_mut(&mut self) -> &mut Unwinder {
         &mut self.unwinder
     }

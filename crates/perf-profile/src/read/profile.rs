@@ -33,6 +33,7 @@ pub struct ProfileReader {
     filter: Filter,
     finder: Option<FileFinder>,
     has_lines: bool,
+    max_frames: Option<usize>,
     waits: Option<OffCpuPlan>,
     /// Chosen events, by their index in `event_names`.
     chosen: Option<Vec<bool>>,
@@ -85,6 +86,7 @@ impl ProfileReader {
             filter: Filter::default(),
             finder: None,
             has_lines: true,
+            max_frames: None,
             waits: None,
             chosen: None,
             builder: ProfileBuilder::new(),
@@ -115,6 +117,12 @@ impl ProfileReader {
     #[must_use]
     pub fn without_lines(self) -> Self {
         Self { has_lines: false, ..self }
+    }
+
+    /// Follows at most this many user frames of a stack copy, 1024 by default.
+    #[must_use]
+    pub fn with_max_frames(self, frames: usize) -> Self {
+        Self { max_frames: Some(frames), ..self }
     }
 
     /// Adds the samples to a builder without samples, such as one with
@@ -187,7 +195,10 @@ impl ProfileReader {
         let has_waits = waits.is_some();
         let (about, mut records) = self.recording.in_time_order();
         let finder = self.finder.unwrap_or_else(|| about.finder());
-        let resolver = resolver(&about, finder, self.has_lines)?.with_missing_callers();
+        let mut resolver = resolver(&about, finder, self.has_lines)?.with_missing_callers();
+        if let Some(frames) = self.max_frames {
+            resolver.unwinder_mut().set_max_frames(frames);
+        }
         let mut collector = match self.columns {
             None => Collector::new(resolver, self.builder),
             Some(columns) => Collector::with_table(resolver, &columns)?,

@@ -242,7 +242,7 @@ impl fmt::Display for StackEndReason {
             StackEnd::BadFrame { .. } => "the unwind information leads away from the stack",
             StackEnd::Loop => "the stack leads back to the same frame",
             StackEnd::TooDeep { max_frames } => {
-                return write!(f, "the stack has more than the {max_frames} frames that are followed");
+                return write!(f, "the stack has more than the {max_frames} frames that are followed; raise the limit");
             }
             StackEnd::Unsupported => {
                 "expected the registers of a 64-bit program on x86-64 or arm64 and its stack"

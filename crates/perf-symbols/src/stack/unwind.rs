@@ -92,8 +92,13 @@ impl Unwinder {
     /// Limits the number of user frames per stack, 1024 by default.
     #[must_use]
     pub fn with_max_frames(mut self, frames: usize) -> Self {
-        self.options.max_frames = frames;
+        self.set_max_frames(frames);
         self
+    }
+
+    /// Sets the [limit](Self::with_max_frames) for the following stacks.
+    pub fn set_max_frames(&mut self, frames: usize) {
+        self.options.max_frames = frames;
     }
 
     /// Limits the memory for sections in bytes, 512 MiB by default; the sections of the last stack

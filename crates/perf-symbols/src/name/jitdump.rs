@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use super::Code;
 use super::code_changes::{CodeChange, CodeChanges};
+#[cfg(feature = "unwind")]
+use super::runtime::RuntimeFunction;
 use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
 
@@ -17,9 +19,12 @@ const MAGIC: u32 = 0x4A69_5444;
 /// Length in bytes of the file header and of a record header.
 const HEADER: usize = 40;
 const RECORD: usize = 16;
-/// Record ids `JIT_CODE_LOAD` and `JIT_CODE_MOVE`.
+/// Record ids `JIT_CODE_LOAD`, `JIT_CODE_MOVE` and `JIT_CODE_UNWINDING_INFO`.
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
+const CODE_UNWINDING_INFO: u32 = 4;
+/// Maximum number of bytes kept of the unwind information of a function. V8 writes some hundred.
+const MAX_UNWINDING: u64 = 1 << 16;
 /// Maximum number of bytes kept of a name.
 const MAX_NAME: usize = 4096;
 /// Maximum number of bytes kept of a file, enough for about a million functions.
@@ -36,6 +41,10 @@ pub struct Jitdump {
     changes: Vec<(u64, Change)>,
     has_monotonic_time: bool,
     is_little: bool,
+    /// True if the unwind information of functions is kept.
+    keeps_unwinding: bool,
+    /// The unwind information of the function in the next record.
+    next_unwinding: Option<Arc<[u8]>>,
     /// Offset after the last complete record.
     read_len: u64,
     /// Estimated size of `changes` in bytes.
@@ -47,8 +56,13 @@ pub struct Jitdump {
 
 #[derive(Clone, Debug)]
 enum Change {
-    Load(Function),
-    Move { from: u64, to: u64, len: u64 },
+    /// With the `.eh_frame` of the function, if that is kept.
+    Load(Function, Option<Arc<[u8]>>),
+    Move {
+        from: u64,
+        to: u64,
+        len: u64,
+    },
 }
 
 type Function = Code<Arc<[u8]>>;
@@ -108,7 +122,17 @@ impl Jitdump {
     /// # Errors
     ///
     /// Returns [`JitdumpError`] if reading fails or the header is not a jitdump's.
-    pub fn read(mut input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
+    pub fn read(input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
+        Self::read_keeping(input, false)
+    }
+
+    /// Does the same as [`read`](Self::read), and keeps the unwind information of the functions.
+    #[cfg(feature = "unwind")]
+    pub(super) fn read_with_unwinding(input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
+        Self::read_keeping(input, true)
+    }
+
+    fn read_keeping(mut input: impl BufRead + Seek, keeps_unwinding: bool) -> Result<Self, JitdumpError> {
         // The length is fixed now: later records belong to later samples.
         let len = input.seek(SeekFrom::End(0))?;
         input.rewind()?;
@@ -129,6 +153,8 @@ impl Jitdump {
             changes: Vec::new(),
             has_monotonic_time: header.u64(32) & 1 == 0,
             is_little,
+            keeps_unwinding,
+            next_unwinding: None,
             read_len,
             bytes: 0,
             applied: 0,
@@ -162,9 +188,14 @@ impl Jitdump {
                 break;
             }
             let mut body = (&mut input).take(body_len);
+            let unwinding = self.next_unwinding.take();
             let change = match kind {
-                CODE_LOAD => load(&mut body, is_little)?,
+                CODE_LOAD => load(&mut body, is_little, unwinding)?,
                 CODE_MOVE => moved(&mut body, is_little)?,
+                CODE_UNWINDING_INFO if self.keeps_unwinding => {
+                    self.next_unwinding = unwinding_of(&mut body, is_little)?;
+                    None
+                }
                 _ => None,
             };
             let rest = body.limit();
@@ -172,8 +203,13 @@ impl Jitdump {
             input.seek_relative(i64::try_from(rest).unwrap_or(i64::MAX))?;
             self.read_len = end;
             if let Some(change) = change {
-                let name_len = if let Change::Load(function) = &change { function.name.len() } else { 0 };
-                self.bytes += size_of::<(u64, Change)>() + name_len;
+                let kept = match &change {
+                    Change::Load(function, unwinding) => {
+                        function.name.len() + unwinding.as_ref().map_or(0, |bytes| bytes.len())
+                    }
+                    Change::Move { .. } => 0,
+                };
+                self.bytes += size_of::<(u64, Change)>() + kept;
                 is_later &= time >= last;
                 self.changes.push((time, change));
             }
@@ -202,7 +238,7 @@ impl Jitdump {
         }
         for (_, change) in self.changes.get(self.applied..until).unwrap_or_default() {
             match change {
-                Change::Load(function) => self.functions.insert(function.clone()),
+                Change::Load(function, _) => self.functions.insert(function.clone()),
                 &Change::Move { from, to, len } => {
                     let Some(old) = self.functions.get(from).cloned() else { continue };
                     self.functions.clear(from, from.saturating_add(len));
@@ -219,13 +255,38 @@ impl Jitdump {
         self.functions.get(address).map(|function| (function.first, function.name.clone()))
     }
 
-    /// Passes the name, address and length of each function at the end of the file that no other
-    /// has overwritten in part.
+    /// Passes each function whose code is the only one that its addresses have had, so that it is
+    /// right at any time.
     #[cfg(feature = "unwind")]
-    pub(super) fn for_each(&mut self, mut each: impl FnMut(&[u8], u64, u64)) {
-        self.find(0, None);
-        for function in self.functions.iter().filter(|function| function.start == function.first) {
-            each(&function.name, function.start, function.end - function.start);
+    pub(super) fn for_each(&self, mut each: impl FnMut(RuntimeFunction<'_>)) {
+        let mut written = RangeMap::<Function>::default();
+        // Moved code has unwind information for its old place.
+        let mut reused = RangeMap::<Code<()>>::default();
+        let mut mark = |start, end| reused.insert(Code { start, end, name: (), first: start });
+        for (_, change) in &self.changes {
+            match change {
+                Change::Load(function, _) => {
+                    if written.overlapping(function.start, function.end).next().is_some() {
+                        mark(function.start, function.end);
+                    }
+                    written.insert(function.clone());
+                }
+                &Change::Move { from, to, len } => {
+                    mark(from, from.saturating_add(len));
+                    mark(to, to.saturating_add(len));
+                }
+            }
+        }
+        for (_, change) in &self.changes {
+            let Change::Load(Function { start, end, name, .. }, unwinding) = change else { continue };
+            if reused.overlapping(*start, *end).next().is_none() {
+                each(RuntimeFunction {
+                    name,
+                    start: *start,
+                    len: *end - *start,
+                    unwinding: unwinding.as_ref(),
+                });
+            }
         }
     }
 }
@@ -241,7 +302,7 @@ impl Jitdump {
                 changes.push(CodeChange { time: *time, addresses, is_reuse });
             };
             let (from, written) = match change {
-                Change::Load(function) => (None, function.clone()),
+                Change::Load(function, _) => (None, function.clone()),
                 &Change::Move { from, to, len } => {
                     let Some(old) = functions.get(from).cloned() else { continue };
                     let end = to.saturating_add(len);
@@ -262,7 +323,11 @@ impl Jitdump {
 }
 
 /// Reads the body of `JIT_CODE_LOAD`: pid, tid, address at link time, address, size, index, name.
-fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> {
+fn load(
+    body: &mut impl BufRead,
+    is_little: bool,
+    unwinding: Option<Arc<[u8]>>,
+) -> io::Result<Option<Change>> {
     let mut fixed = [0; 40];
     if !is_read(body, &mut fixed)? {
         return Ok(None);
@@ -274,12 +339,24 @@ fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> 
     if name.last() == Some(&0) {
         name.pop();
     }
-    Ok(Some(Change::Load(Function {
-        start,
-        end: start.saturating_add(len),
-        name: name.into(),
-        first: start,
-    })))
+    let end = start.saturating_add(len);
+    Ok(Some(Change::Load(Function { start, end, name: name.into(), first: start }, unwinding)))
+}
+
+/// Reads the `.eh_frame` in the body of `JIT_CODE_UNWINDING_INFO`: size of both sections, size of
+/// `.eh_frame_hdr`, size that is mapped, `.eh_frame`, `.eh_frame_hdr`. Returns `None` if it is too
+/// large or malformed.
+fn unwinding_of(body: &mut impl Read, is_little: bool) -> io::Result<Option<Arc<[u8]>>> {
+    let mut fixed = [0; 24];
+    if !is_read(body, &mut fixed)? {
+        return Ok(None);
+    }
+    let fields = Fields { bytes: &fixed, is_little };
+    let len = fields.u64(0).checked_sub(fields.u64(8)).filter(|len| (1..=MAX_UNWINDING).contains(len));
+    let Some(len) = len else { return Ok(None) };
+    let mut frames = Vec::new();
+    body.take(len).read_to_end(&mut frames)?;
+    Ok((frames.len() as u64 == len).then(|| frames.into()))
 }
 
 /// Reads the body of `JIT_CODE_MOVE`: pid, tid, address at link time, old address, new address,
@@ -371,6 +448,15 @@ mod tests {
             self.u64s(&[from, from, to, len, 0]);
         }
 
+        /// `sizes`: of all bytes, of the header, and mapped.
+        #[cfg(feature = "unwind")]
+        fn unwinding(&mut self, sizes: [u64; 3], frames: &[u8]) {
+            self.u32s(&[CODE_UNWINDING_INFO, 40 + frames.len() as u32]);
+            self.u64s(&[0]);
+            self.u64s(&sizes);
+            self.bytes.extend(frames);
+        }
+
         fn read(&self) -> Jitdump {
             Jitdump::read(io::Cursor::new(&self.bytes)).expect("a jitdump")
         }
@@ -427,6 +513,54 @@ mod tests {
             (40, 0x1010..0x1018, false),
         ];
         assert_eq!(changes, expected);
+    }
+
+    #[cfg(feature = "unwind")]
+    #[test]
+    fn unwind_information_is_of_the_next_function_and_for_code_that_nothing_has_replaced() {
+        for is_little in [true, false] {
+            let mut made = Made::new(is_little);
+            made.unwinding([6, 2, 8], b"leafHH");
+            made.load(10, 0x1000, 0x20, "leaf");
+            made.load(20, 0x1020, 0x20, "plain");
+            for (time, name) in [(30, "old"), (40, "new")] {
+                made.unwinding([3, 0, 0], name.as_bytes());
+                made.load(time, 0x2000, 0x20, name);
+            }
+            made.unwinding([5, 0, 0], b"moved");
+            made.load(50, 0x3000, 0x20, "moved");
+            made.move_code(60, 0x3000, 0x4000, 0x20);
+            // Sizes that nothing has, or that the record lacks.
+            for (start, sizes) in [(0x5000, [1, 2, 0]), (0x6000, [u64::MAX, 0, 0]), (0x7000, [9, 0, 0])] {
+                made.unwinding(sizes, b"12345678");
+                made.load(70, start, 0x20, "malformed");
+            }
+            let read = |jitdump: Jitdump| {
+                let mut functions = Vec::new();
+                jitdump.for_each(|function| {
+                    let unwinding = function.unwinding.map(|bytes| bytes.to_vec());
+                    let name = String::from_utf8_lossy(function.name).into_owned();
+                    functions.push((name, function.start, function.len, unwinding));
+                });
+                functions
+            };
+            let function = |name: &str, start, unwinding: Option<&[u8]>| {
+                (name.to_owned(), start, 0x20, unwinding.map(<[u8]>::to_vec))
+            };
+            let with = Jitdump::read_with_unwinding(io::Cursor::new(&made.bytes)).expect("a jitdump");
+            let mut expected = vec![
+                function("leaf", 0x1000, Some(b"leaf")),
+                function("plain", 0x1020, None),
+                function("malformed", 0x5000, None),
+                function("malformed", 0x6000, None),
+                function("malformed", 0x7000, None),
+            ];
+            assert_eq!(read(with), expected);
+            for function in &mut expected {
+                function.3 = None;
+            }
+            assert_eq!(read(made.read()), expected, "names do not need it");
+        }
     }
 
     #[test]

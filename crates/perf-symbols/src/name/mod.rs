@@ -21,7 +21,7 @@ pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
 pub use perf_map::PerfMap;
 pub use query::{Function, Query, SourceLine, Symbols, Unnamed};
 #[cfg(feature = "unwind")]
-pub(crate) use runtime::functions_of_runtime;
+pub(crate) use runtime::{RuntimeFunction, functions_of_runtime};
 pub use symbolizer::{FileSymbols, NameCounts, NameRequest, Symbolizer};
 
 use code::Code;

@@ -9,6 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use super::Code;
 use super::query::Unnamed;
+#[cfg(feature = "unwind")]
+use super::runtime::RuntimeFunction;
 use crate::file::foreign::{self, LastLink};
 use crate::space::ProcessMappings;
 use crate::space::map::RangeMap;
@@ -87,12 +89,13 @@ impl PerfMap {
         Some((function.first, self.text.get(function.name.clone())?))
     }
 
-    /// Passes the name, address and length of each function that no other has overwritten in part.
+    /// Passes each function that no other has overwritten in part.
     #[cfg(feature = "unwind")]
-    pub(super) fn for_each(&self, mut each: impl FnMut(&[u8], u64, u64)) {
+    pub(super) fn for_each(&self, mut each: impl FnMut(RuntimeFunction<'_>)) {
         for function in self.functions.iter().filter(|function| function.start == function.first) {
             let name = self.text.get(function.name.clone()).unwrap_or_default();
-            each(name, function.start, function.end - function.start);
+            let (start, len) = (function.start, function.end - function.start);
+            each(RuntimeFunction { name, start, len, unwinding: None });
         }
     }
 

@@ -4,14 +4,14 @@
 mod info;
 #[cfg(feature = "unwind")]
 mod machine;
-#[cfg(all(feature = "names", feature = "unwind"))]
-mod python;
 #[cfg(feature = "unwind")]
 mod reader;
 #[cfg(feature = "unwind")]
 mod registers;
 #[cfg(feature = "unwind")]
 mod rules;
+#[cfg(all(feature = "names", feature = "unwind"))]
+mod runtime_code;
 #[cfg(feature = "unwind")]
 mod sections;
 #[cfg(feature = "unwind")]

@@ -66,6 +66,16 @@ pub(super) struct IndexEntry {
 pub(super) type Context = UnwindContext<usize>;
 
 impl Sections {
+    /// Returns the `.eh_frame` at an address for code at another. Returns `None` if evaluating an
+    /// entry could be expensive.
+    #[cfg(feature = "names")]
+    pub(super) fn of_runtime(frames: Bytes, at: u64, code: u64) -> Option<Self> {
+        let bases = BaseAddresses::default().set_eh_frame(at).set_text(code);
+        let mut sections = Self { frames, is_debug_frame: false, header: None, index: [].into(), bases };
+        sections.index = sections.make_index()?;
+        Some(sections)
+    }
+
     /// Returns the file as a module of framehop, mapped at its symbol table addresses.
     pub(super) fn module(&self, file: &ObjectFile) -> Module<Bytes> {
         let range = |name| file.section_addresses(name);

@@ -21,7 +21,8 @@ use crate::{AddressSpaces, FileFinder};
 /// file is read once, when a stack first leads to it, for all processes. In code without unwind
 /// information it follows the frame pointer, if that leads to executable memory. With the feature
 /// `names`, it knows the code through which Python calls functions that a perf map or jitdump
-/// lists. It supports x86-64 and arm64, also for recordings of another machine.
+/// lists, and uses the unwind information in jitdumps. It supports x86-64 and arm64, also for
+/// recordings of another machine.
 ///
 /// Files are untrusted: entries with loops are refused, and a panic of the library that reads them
 /// is caught and counted ([`panics`](Self::panics)): see

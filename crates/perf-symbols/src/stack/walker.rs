@@ -10,10 +10,10 @@ use perf_decode::Regs;
 
 use super::info::{NoUnwindInfo, UnwindInfo};
 use super::machine::Machine;
-#[cfg(feature = "names")]
-use super::python::PythonCode;
 use super::reader::{StackCopy, StackReader};
-use super::sections::{Context, Entry};
+#[cfg(feature = "names")]
+use super::runtime_code::RuntimeCode;
+use super::sections::{Context, Entry, Sections};
 use super::trail::{Passed, Trail};
 use super::unwind::Options;
 use super::{Stack, StackEnd, UserSource};
@@ -46,7 +46,7 @@ pub(super) struct Walker<M: Machine> {
     /// Unwinds code without unwind information.
     by_frame_pointer: M::Unwinder,
     #[cfg(feature = "names")]
-    python: PythonCode,
+    runtime_code: RuntimeCode,
     /// Reused, because it has an entry per frame.
     trail: Trail,
     /// The file that is being read, to blame if that panics.
@@ -137,6 +137,38 @@ pub(super) enum By {
     Signal,
 }
 
+impl Walk<'_, '_> {
+    /// Leaves a frame by all registers, which are up to date. `lookup` is an address in the frame,
+    /// and `base` its distance to the addresses of the sections.
+    fn leave<M: Machine>(
+        &mut self,
+        sections: &Sections,
+        context: &mut Context,
+        (lookup, base): (u64, u64),
+        registers: &mut M::Registers,
+    ) -> Result<Next, StackEnd> {
+        let (reader, trail) = (&mut self.reader, &mut self.trail);
+        // They were for registers that may not be needed.
+        reader.failed.clear();
+        let place = (lookup.wrapping_sub(base), base);
+        let read = &mut |address| reader.read(address);
+        let found = sections.caller::<M>(place, context, &trail.registers, None, read).and_then(|found| {
+            let address = M::set(registers, found.get(M::RETURN_ADDRESS)?, &found)?;
+            trail.restart(&found);
+            Some(address)
+        });
+        let Some(next) = found else {
+            let failed = reader.failed.first().copied();
+            return Err(failed.map_or(StackEnd::NoUnwindInfo { address: lookup }, |address| {
+                reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })
+            }));
+        };
+        // The return address is 0.
+        let address = FrameAddress::from_return_address(next).ok_or(StackEnd::Complete)?;
+        Ok(Next { address, by: By::UnwindInfo })
+    }
+}
+
 impl<M: Machine> Default for Walker<M> {
     fn default() -> Self {
         Self {
@@ -149,7 +181,7 @@ impl<M: Machine> Default for Walker<M> {
             context: Context::new(),
             by_frame_pointer: M::Unwinder::default(),
             #[cfg(feature = "names")]
-            python: PythonCode::default(),
+            runtime_code: RuntimeCode::default(),
             trail: Trail::default(),
             current: None,
         }
@@ -218,7 +250,7 @@ impl<M: Machine> Walker<M> {
         if self.processes.len() >= self.max_processes && !self.processes.contains_key(&pid) {
             self.processes.retain(|&pid, process| spaces.mappings_version(pid) == Some(process.version));
             #[cfg(feature = "names")]
-            self.python.retain(|pid| self.processes.contains_key(&pid));
+            self.runtime_code.retain(|pid| self.processes.contains_key(&pid));
             // All of them are alive. Doubling the limit keeps the time of removals linear.
             self.max_processes = MIN_PROCESSES.max(2 * self.processes.len());
         }
@@ -322,7 +354,7 @@ impl<M: Machine> Walker<M> {
         let no_info = StackEnd::NoUnwindInfo { address: lookup };
         let Some(Place { file, base, entry, table, .. }) = place else {
             #[cfg(feature = "names")]
-            if let Some(next) = self.next_by_trampoline(walk, address, registers) {
+            if let Some(next) = self.next_by_runtime(walk, address, registers) {
                 return next;
             }
             return self.next_by_frame_pointer(walk, address, no_info, registers);
@@ -406,45 +438,34 @@ impl<M: Machine> Walker<M> {
         registers: &mut M::Registers,
     ) -> Result<Next, StackEnd> {
         let lookup = address.address_for_lookup();
-        let no_info = StackEnd::NoUnwindInfo { address: lookup };
-        let (files, context, reader) = (&self.files, &mut self.context, &mut walk.reader);
-        let mut caller = |reader: &mut StackReader<'_>, (file, table), place, frame: &_, cfa| {
-            let table = info(files, file)?.table(table)?;
-            table.sections.caller::<M>(place, context, frame, cfa, &mut |address| reader.read(address))
-        };
         self.current = Some(file);
+        self.catch_up(walk, registers);
+        let no_info = StackEnd::NoUnwindInfo { address: lookup };
+        let table = info(&self.files, file).and_then(|info| info.table(table)).ok_or(no_info)?;
+        let next = walk.leave::<M>(&table.sections, &mut self.context, (lookup, base), registers);
+        self.current = None;
+        next
+    }
+
+    /// Brings all registers to the current frame.
+    fn catch_up(&mut self, walk: &mut Walk<'_, '_>, registers: &M::Registers) {
+        let (files, context, reader) = (&self.files, &mut self.context, &mut walk.reader);
         walk.trail.catch_up::<M>(registers, |passed, frame| match *passed {
             Passed::Entry { file, table, address, base, cfa } => {
-                caller(reader, (file, table), (address, base), frame, Some(cfa))
+                let sections = &info(files, file)?.table(table)?.sections;
+                let read = &mut |address| reader.read(address);
+                sections.caller::<M>((address, base), context, frame, Some(cfa), read)
             }
             #[cfg(feature = "names")]
             Passed::Trampoline => Some(*frame),
             Passed::FramePointer => None,
         });
-        // They were for registers that may not be needed.
-        reader.failed.clear();
-        let place = (lookup.wrapping_sub(base), base);
-        let found = caller(reader, (file, table), place, &walk.trail.registers, None);
-        self.current = None;
-        let found = found.and_then(|found| {
-            let address = M::set(registers, found.get(M::RETURN_ADDRESS)?, &found)?;
-            walk.trail.restart(&found);
-            Some(address)
-        });
-        let Some(next) = found else {
-            let failed = reader.failed.first().copied();
-            return Err(failed.map_or(no_info, |address| {
-                reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })
-            }));
-        };
-        // The return address is 0.
-        let address = FrameAddress::from_return_address(next).ok_or(StackEnd::Complete)?;
-        Ok(Next { address, by: By::UnwindInfo })
     }
 
-    /// Finds the caller of a trampoline of Python. Returns `None` if the code is something else.
+    /// Finds the caller of code that a runtime wrote: a trampoline of Python, or a function with
+    /// unwind information in a jitdump. Returns `None` if the code is something else.
     #[cfg(feature = "names")]
-    fn next_by_trampoline(
+    fn next_by_runtime(
         &mut self,
         walk: &mut Walk<'_, '_>,
         address: FrameAddress,
@@ -455,9 +476,19 @@ impl<M: Machine> Walker<M> {
         if mapping.object().kind() == ObjectKind::File {
             return None;
         }
-        let (start, len) = self.python.find(&walk.options.finder, walk.spaces, walk.pid, lookup)?;
+        let code = self.runtime_code.find(&walk.options.finder, walk.spaces, walk.pid, lookup)?;
+        if let Some(sections) = code.sections() {
+            return match sections.entry::<M>(lookup, &mut self.context) {
+                Entry::Outermost => Some(Err(StackEnd::Complete)),
+                Entry::Caller { .. } | Entry::General => {
+                    self.catch_up(walk, registers);
+                    Some(walk.leave::<M>(&sections, &mut self.context, (lookup, 0), registers))
+                }
+                Entry::Missing | Entry::Signal | Entry::Unsafe => None,
+            };
+        }
         let reader = &mut walk.reader;
-        let place = (address.address() - start, len);
+        let place = (address.address() - code.start, code.len);
         let Ok(next) = M::leave_trampoline(registers, place, |address| reader.read(address))? else {
             let address = reader.failed.first().copied()?;
             return Some(Err(reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })));

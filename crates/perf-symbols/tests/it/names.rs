@@ -167,14 +167,14 @@ pub(crate) fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u
 }
 
 /// The header of a jitdump.
-fn jitdump_header(pid: u32) -> Vec<u8> {
+pub(crate) fn jitdump_header(pid: u32) -> Vec<u8> {
     let mut bytes = [0x4A69_5444_u32, 1, 40, 62, 0, pid].map(u32::to_le_bytes).concat();
     bytes.extend([0_u64; 2].map(u64::to_le_bytes).concat());
     bytes
 }
 
 /// A `JIT_CODE_LOAD` record for a function at `0x10_0000`.
-fn jitdump_function(pid: u32, time: u64, name: &str) -> Vec<u8> {
+pub(crate) fn jitdump_function(pid: u32, time: u64, name: &str) -> Vec<u8> {
     let len = 16 + 40 + name.len() as u32 + 1;
     let mut record = [0_u32, len].map(u32::to_le_bytes).concat();
     record.extend(time.to_le_bytes());

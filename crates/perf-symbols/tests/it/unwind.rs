@@ -16,7 +16,7 @@ use perf_symbols::{
     UserSource,
 };
 
-use crate::names::map;
+use crate::names::{jitdump_function, jitdump_header, map};
 use crate::programs::Programs;
 
 /// Runs a program, and passes each of its samples with the current mappings: the callchain by frame
@@ -268,7 +268,6 @@ fn stacks_that_end_early_have_the_true_reason() {
 fn callers_of_python_functions_are_found_through_their_trampolines() {
     // No process has this id.
     const PID: u32 = 4_294_967_280;
-    const SP: u64 = 0x7fff_0000;
     const CODE: u64 = 0x40_0000;
     const LIBRARY: u64 = 0x50_0000;
     let path = format!("/tmp/perf-{PID}.map");
@@ -279,22 +278,9 @@ fn callers_of_python_functions_are_found_through_their_trampolines() {
     map(&mut spaces, CpuMode::USER, PID, [CODE, 0x1000, 0], b"//anon");
     map(&mut spaces, CpuMode::USER, PID, [LIBRARY, 0x1000, 0], b"/no/such/file");
 
-    let fields = SampleType::TID | SampleType::IP;
-    let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields).with_regs_user(0x1c0);
-    let attr = attr.with_stack_user(StackSize::new(4096).expect("a size"));
-    let layout = SampleLayout::new(&attr);
     let mut unwinder = Unwinder::new(Architecture::X86_64, FileFinder::local());
-    let mut stack = Stack::new();
-    let mut callers = |ip: u64, bp: u64, words: &[u64]| -> Vec<u64> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let misc = Misc::empty().with_cpu_mode(CpuMode::USER);
-        let sample = SampleBuilder::new(&attr).misc(misc).tid(PID, PID).ip(ip);
-        let sample = sample.regs_user(RegsAbi::ABI_64.0, &[bp, SP, ip]);
-        let words = sample.stack_user(&bytes, bytes.len() as u64).finish();
-        let record = RawRecord::from_words(&words).expect("framed").decode(&layout).expect("valid");
-        let Record::Sample(sample) = record else { panic!("a sample") };
-        unwinder.unwind(&spaces, &sample, &mut stack);
-        stack.user().iter().skip(1).map(|frame| frame.address).collect()
+    let mut callers = |ip: u64, bp: u64, words: &[u64]| {
+        callers(&mut unwinder, &spaces, PID, &[(6, bp), (7, SP), (8, ip)], words)
     };
     let (leaf, main, framed, new, other) = (CODE, CODE + 0x10, CODE + 0x20, CODE + 0x30, CODE + 0x100);
     let (in_main, in_library) = (main + 6, LIBRARY + 0x20);
@@ -310,10 +296,72 @@ fn callers_of_python_functions_are_found_through_their_trampolines() {
         ("another function", other + 6, 0, vec![1, in_main, 2, in_library], vec![]),
         ("a caller outside of code", leaf + 6, 0, vec![1, 0x10], vec![]),
     ] {
-        assert_eq!(callers(ip, bp, &words), expected, "{name}");
+        assert_eq!(callers(ip, bp, &words).0, expected, "{name}");
     }
-    assert_eq!(callers(leaf + 6, 0, &[1]), [], "the copy is too short");
-    let end = stack.end();
+    let short = callers(leaf + 6, 0, &[1]);
     let _ = std::fs::remove_file(&path);
-    assert_eq!(end, StackEnd::Truncated { needed: 16 });
+    assert_eq!(short, (vec![], StackEnd::Truncated { needed: 16 }));
+}
+
+#[test]
+fn caller_of_compiled_code_is_found_by_the_unwind_information_of_its_jitdump() {
+    // No process has this id.
+    const PID: u32 = 4_294_967_281;
+    const CODE: u64 = 0x10_0000;
+    const LIBRARY: u64 = 0x50_0000;
+    let path = std::env::temp_dir().join(format!("jit-{PID}.dump"));
+    // A CIE with relative addresses, and an FDE for 64 bytes of code before it, whose frame is at
+    // rbx.
+    let cie: [u32; 6] = [20, 0, 0x0052_7a01, 0x0110_7801, 0x0807_0c1b, 0x0000_0190];
+    let fde: [u32; 6] = [20, 28, 0_u32.wrapping_sub(96), 64, 0x1003_0c00, 0];
+    let frames: Vec<u8> = [cie, fde].as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes = jitdump_header(PID);
+    bytes.extend([4_u32, 40 + frames.len() as u32].map(u32::to_le_bytes).concat());
+    bytes.extend([0, frames.len() as u64, 0, 0].map(u64::to_le_bytes).concat());
+    bytes.extend(frames);
+    bytes.extend(jitdump_function(PID, 0, "compiled"));
+    std::fs::write(&path, &bytes).expect("a temporary file");
+    let mut spaces = AddressSpaces::new();
+    map(&mut spaces, CpuMode::USER, PID, [CODE, 0x1000, 0], b"//anon");
+    map(&mut spaces, CpuMode::USER, PID, [LIBRARY, 0x1000, 0], b"/no/such/file");
+    map(&mut spaces, CpuMode::USER, PID, [0x20_0000, 0x1000, 0], path.as_os_str().as_encoded_bytes());
+    let mut unwinder = Unwinder::new(Architecture::X86_64, FileFinder::local());
+    let words = [9, 9, 9, LIBRARY + 0x20];
+    let mut callers_at = |ip| {
+        let registers = [(1, SP + 16), (6, 0), (7, SP), (8, ip)];
+        callers(&mut unwinder, &spaces, PID, &registers, &words).0
+    };
+    let found = [CODE, CODE + 63, CODE + 64].map(&mut callers_at);
+    let _ = std::fs::remove_file(&path);
+    assert_eq!(found, [vec![LIBRARY + 0x20], vec![LIBRARY + 0x20], vec![]]);
+}
+
+const SP: u64 = 0x7fff_0000;
+
+/// Unwinds a sample with these registers (ascending kernel numbers and values; the last one is the
+/// instruction pointer) and this stack. Returns the addresses of the callers, and how the stack
+/// ends.
+fn callers(
+    unwinder: &mut Unwinder,
+    spaces: &AddressSpaces,
+    pid: u32,
+    registers: &[(u8, u64)],
+    words: &[u64],
+) -> (Vec<u64>, StackEnd) {
+    let mask = registers.iter().fold(0, |mask, (number, _)| mask | 1 << number);
+    let fields = SampleType::TID | SampleType::IP;
+    let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields).with_regs_user(mask);
+    let attr = attr.with_stack_user(StackSize::new(4096).expect("a size"));
+    let layout = SampleLayout::new(&attr);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let values: Vec<u64> = registers.iter().map(|&(_, value)| value).collect();
+    let misc = Misc::empty().with_cpu_mode(CpuMode::USER);
+    let sample = SampleBuilder::new(&attr).misc(misc).tid(pid, pid).ip(*values.last().expect("a register"));
+    let sample = sample.regs_user(RegsAbi::ABI_64.0, &values);
+    let words = sample.stack_user(&bytes, bytes.len() as u64).finish();
+    let record = RawRecord::from_words(&words).expect("framed").decode(&layout).expect("valid");
+    let Record::Sample(sample) = record else { panic!("a sample") };
+    let mut stack = Stack::new();
+    unwinder.unwind(spaces, &sample, &mut stack);
+    (stack.user().iter().skip(1).map(|frame| frame.address).collect(), stack.end())
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use perf_file::format::Feature;
-use perf_profile::read::{Metadata, Records, build_id};
+use perf_profile::read::{Metadata, Records};
 use perf_symbols::{AddressSpaces, ObjectKind, RecordedObject, RecordedObjects};
 use serde_json::json;
 
@@ -121,18 +121,10 @@ fn read(about: &Metadata, records: &mut Records) -> Vec<RecordedObject> {
         spaces.add_build_id(path, *id);
     }
     show_progress(records, Shown::BeforeOutput);
-    while let Some(record) = records.next() {
-        if let Some((path, id)) = build_id(&record) {
-            spaces.add_build_id(path, id);
-        }
-        if record.kernel().is_some() {
-            match record.decode() {
-                Ok(record) => {
-                    spaces.update(&record);
-                    objects.update(&spaces, &record);
-                }
-                Err(error) => records.skip(&error),
-            }
+    while let Some(next) = records.next_decoded(&mut spaces) {
+        if let Some((_, record)) = next {
+            spaces.update(&record);
+            objects.update(&spaces, &record);
         }
     }
     records.end_progress();

@@ -35,7 +35,7 @@ pub struct Metadata {
     /// One instant by the wall clock and by the events' clock.
     pub clock: Option<ClockData>,
     /// Build ids by the path of the mapping. In a pipe they are separate records: see
-    /// [`build_id`](super::build_id).
+    /// [`Records::next_decoded`](super::Records::next_decoded).
     pub build_ids: Vec<(Vec<u8>, BuildId)>,
     /// Time of the last write to the file; `None` for a pipe.
     pub modified: Option<SystemTime>,

@@ -44,6 +44,6 @@ pub use off_cpu::OffCpuError;
 pub use payloads::Payloads;
 pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
-pub use records::{Damage, Progress, Records, build_id};
+pub use records::{Damage, DecodedRecord, Progress, Records};
 pub use script::{ScriptFields, ScriptLosses, ScriptWriter};
 pub use time_spec::{TimeSpec, TimeSpecError};

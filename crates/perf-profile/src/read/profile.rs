@@ -8,7 +8,7 @@ use perf_decode::Record;
 use perf_symbols::FileFinder;
 
 use super::off_cpu::OffCpuPlan;
-use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording, build_id};
+use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording};
 use crate::collect::{Collector, Resolver};
 use crate::profile::{Event, Profile, ProfileBuilder};
 use crate::view::{Column, TableSums};
@@ -218,20 +218,8 @@ impl ProfileReader {
         if let Some(report) = self.progress {
             records.on_progress(report);
         }
-        while let Some(record) = records.next() {
-            if record.kernel().is_none() {
-                if let Some((path, id)) = build_id(&record) {
-                    collector.spaces_mut().add_build_id(path, id);
-                }
-                continue;
-            }
-            let decoded = match record.decode() {
-                Ok(decoded) => decoded,
-                Err(error) => {
-                    records.skip(&error);
-                    continue;
-                }
-            };
+        while let Some(next) = records.next_decoded(collector.spaces_mut()) {
+            let Some((record, decoded)) = next else { continue };
             collector.update(&decoded);
             members.update(&decoded);
             if let Some(off_cpu) = &mut off_cpu {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 
+use perf_decode::Record;
 use perf_file::{FileRecord, Reader, Stream, UserRecord};
-use perf_symbols::BuildId;
+use perf_symbols::{AddressSpaces, BuildId};
 
 /// Number of records between two progress reports, less one: a mask, so that records need no
 /// division.
@@ -20,6 +21,9 @@ pub enum Progress {
     /// All records were read, and the functions are being named.
     Naming,
 }
+
+/// A record of the kernel in a file, and its content.
+pub type DecodedRecord<'r> = (FileRecord<'r>, Record<'r>);
 
 /// Reads the records of a recording one by one. Reading continues after damage, which
 /// [`finish`](Self::finish) returns.
@@ -58,16 +62,39 @@ impl Records {
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "the record borrows the reader")]
     pub fn next(&mut self) -> Option<FileRecord<'_>> {
+        self.count_record();
+        read(&mut self.reader, &mut self.damage)
+    }
+
+    /// Reads the next record as [`next`](Self::next) does, and decodes it; `Some(None)` for a
+    /// record that is not the kernel's, or that is [skipped](Self::skip).
+    ///
+    /// Pipes and the output of `perf inject -b` have the build ids of files between the records.
+    /// They are added to `spaces`, which the caller updates by the decoded records.
+    #[inline]
+    pub fn next_decoded(&mut self, spaces: &mut AddressSpaces) -> Option<Option<DecodedRecord<'_>>> {
+        self.count_record();
+        let record = read(&mut self.reader, &mut self.damage)?;
+        if record.kernel().is_none() {
+            if let Some((path, id)) = build_id(&record) {
+                spaces.add_build_id(path, id);
+            }
+            return Some(None);
+        }
+        match record.decode() {
+            Ok(decoded) => Some(Some((record, decoded))),
+            Err(error) => {
+                self.damage.add(error);
+                Some(None)
+            }
+        }
+    }
+
+    #[inline]
+    fn count_record(&mut self) {
         self.count += 1;
         if self.count & REPORT == 0 {
             self.report(Progress::Read(self.reader.offset()));
-        }
-        match self.reader.next() {
-            Ok(record) => record,
-            Err(error) => {
-                self.damage.add(error);
-                None
-            }
         }
     }
 
@@ -129,10 +156,20 @@ impl fmt::Debug for Records {
     }
 }
 
-/// Returns the path and the build id of a record that has one. Pipes and the output of
-/// `perf inject -b` have such records between the others. Pass them to
-/// [`AddressSpaces::add_build_id`](perf_symbols::AddressSpaces::add_build_id).
-pub fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
+/// Reads a record, and counts an error. Takes the fields, because the record borrows the reader.
+#[inline]
+fn read<'r>(reader: &'r mut Reader<Stream<File>>, damage: &mut Damage) -> Option<FileRecord<'r>> {
+    match reader.next() {
+        Ok(record) => record,
+        Err(error) => {
+            damage.add(error);
+            None
+        }
+    }
+}
+
+/// Returns the path and the build id of a record that has one.
+fn build_id<'r>(record: &FileRecord<'r>) -> Option<(&'r [u8], BuildId)> {
     match record.user() {
         Ok(UserRecord::HeaderBuildId(id)) => Some((id.filename, BuildId::new(id.build_id)?)),
         _ => None,

@@ -8,7 +8,7 @@ use perf_decode::{Layout, LostCounts, Record, Sample, breaks_line};
 use perf_symbols::{Stack, StackEnd, UserSource};
 use perf_tracepoint::{Format, KernelNames, PrintFormat};
 
-use super::{Filter, Members, Metadata, Records, Tracepoints, build_id};
+use super::{Filter, Members, Metadata, Records, Tracepoints};
 use crate::collect::Resolver;
 use crate::profile::{Event, UNKNOWN};
 
@@ -179,20 +179,8 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
     /// Returns the error of the output.
     pub fn write(mut self, records: &mut Records, filter: &Filter) -> io::Result<ScriptLosses> {
         let mut members = Members::new(self.about);
-        while let Some(record) = records.next() {
-            if record.kernel().is_none() {
-                if let Some((path, id)) = build_id(&record) {
-                    self.resolver.spaces_mut().add_build_id(path, id);
-                }
-                continue;
-            }
-            let decoded = match record.decode() {
-                Ok(decoded) => decoded,
-                Err(error) => {
-                    records.skip(&error);
-                    continue;
-                }
-            };
+        while let Some(next) = records.next_decoded(self.resolver.spaces_mut()) {
+            let Some((record, decoded)) = next else { continue };
             self.update(&decoded);
             members.update(&decoded);
             let Record::Sample(sample) = &decoded else { continue };

@@ -2,8 +2,8 @@
 //! have, too.
 //!
 //! Go defines it in `src/debug/gosym/pclntab.go` and `src/runtime/symtab.go`. Read are the tables
-//! of Go 1.16 and later. Their lines are not read: those of inlined code belong to functions that
-//! are in another table.
+//! of Go 1.16 and later. Their lines are not read, because the lines of inlined code belong to
+//! functions that are in another table.
 
 use crate::file::ObjectFile;
 

@@ -91,9 +91,10 @@ pub use columns::{Columns, text_width};
 #[cfg(feature = "syscalls")]
 pub use names::SyscallTracepoints;
 pub use names::{
-    ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError, Pmu, PmuError,
-    PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError, TermProblem,
-    Tracefs, TracefsError, Tracepoint, catalog, expression, nearest, parse, parse_event,
+    BranchFilterError, ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError,
+    Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError,
+    TermProblem, Tracefs, TracefsError, Tracepoint, branch_filter, catalog, expression, nearest, parse,
+    parse_event,
 };
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,

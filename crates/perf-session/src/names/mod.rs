@@ -3,6 +3,7 @@
 //! [`expression`] parses the text, [`resolve`](mod@resolve) asks the machine for its parts,
 //! [`spec`] is the result.
 
+mod branch_filter;
 pub mod catalog;
 pub mod expression;
 mod glob;
@@ -15,6 +16,7 @@ mod spec;
 mod syscalls;
 mod tracefs;
 
+pub use branch_filter::{BranchFilterError, branch_filter};
 pub use expression::ParseError;
 pub use glob::Glob;
 pub use nearest::nearest;

@@ -3,6 +3,8 @@
 use perf_ring::abi::regs::Architecture;
 use perf_ring::{Attr, AttrFlags, BranchSampleType, SampleType, StackSize};
 
+use crate::names::branch_filter;
+
 /// The names of the general terms, sorted.
 pub(in crate::names) const NAMES: [&str; 19] = [
     "aux-output",
@@ -69,8 +71,10 @@ impl General {
                 with_stack_size(attr, number()?).ok_or("a multiple of 8 from 8 to 65528, in bytes")?
             }
             "branch_type" => {
-                let branches = value.and_then(|names| with_branches(attr, names));
-                branches.ok_or("kinds of branches such as `any` or `'any_call,u'`")?
+                let branches = value.and_then(|names| branch_filter(names).ok());
+                attr.replace_branch_sample_type(
+                    branches.ok_or("kinds of branches such as `any` or `'any_call,u'`")?,
+                )
             }
             "aux-output" => with_flag(attr, AttrFlags::AUX_OUTPUT, yes()?),
             "max-stack" => {
@@ -110,27 +114,6 @@ fn with_field(attr: Attr, field: SampleType, is_set: bool) -> Attr {
     if is_set { attr.with_sample_type(field) } else { attr.without_sample_type(field) }
 }
 
-/// The branches that `branch_type` selects.
-const BRANCHES: [(&str, BranchSampleType); 17] = [
-    ("u", BranchSampleType::USER),
-    ("k", BranchSampleType::KERNEL),
-    ("hv", BranchSampleType::HV),
-    ("any", BranchSampleType::ANY),
-    ("any_call", BranchSampleType::ANY_CALL),
-    ("any_ret", BranchSampleType::ANY_RETURN),
-    ("ind_call", BranchSampleType::IND_CALL),
-    ("ind_jmp", BranchSampleType::IND_JUMP),
-    ("call", BranchSampleType::CALL),
-    ("cond", BranchSampleType::COND),
-    ("abort_tx", BranchSampleType::ABORT_TX),
-    ("in_tx", BranchSampleType::IN_TX),
-    ("no_tx", BranchSampleType::NO_TX),
-    ("stack", BranchSampleType::CALL_STACK),
-    ("save_type", BranchSampleType::TYPE_SAVE),
-    ("hw_index", BranchSampleType::HW_INDEX),
-    ("priv", BranchSampleType::PRIV_SAVE),
-];
-
 /// Returns the attr with callchains of this kind: of frame pointers (`fp`), with registers and the
 /// user stack (`dwarf`), of the last branch records (`lbr`), or none (`no`). `None` for another
 /// kind.
@@ -168,15 +151,6 @@ pub(super) fn with_stack_size(attr: Attr, bytes: u64) -> Option<Attr> {
     Some(attr.with(|attr| attr.sample_stack_user = stack.bytes()))
 }
 
-/// Returns the attr with the branches of these names, which are separated by commas. `None` for an
-/// unknown name.
-pub(super) fn with_branches(attr: Attr, names: &str) -> Option<Attr> {
-    let find = |name: &str| BRANCHES.iter().find(|(known, _)| *known == name).map(|(_, bit)| *bit);
-    let branches =
-        names.split(',').try_fold(BranchSampleType::empty(), |all, name| Some(all | find(name)?))?;
-    Some(attr.replace_branch_sample_type(branches))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,14 +176,5 @@ mod tests {
         assert!(
             [0, 7, 65536, 1 << 32].iter().all(|bytes| with_stack_size(Attr::default(), *bytes).is_none())
         );
-    }
-
-    #[test]
-    fn branches_are_listed_by_name() {
-        let branches =
-            |names| with_branches(Attr::default(), names).map(|attr| attr.branch_sample_type.to_string());
-        assert_eq!(branches("any,u").as_deref(), Some("USER|ANY"));
-        assert_eq!(branches("any,x"), None);
-        assert_eq!(branches(""), None);
     }
 }

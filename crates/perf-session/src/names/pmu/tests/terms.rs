@@ -134,6 +134,7 @@ fn general_terms_change_the_attr() {
     assert_eq!(attr("overwrite,no-overwrite").flags, AttrFlags::empty());
     assert_eq!(attr("stack-size=1024,call-graph=dwarf").sample_stack_user, 1024);
     assert_eq!(attr("branch_type=any").branch_sample_type.to_string(), "ANY");
+    assert_eq!(attr("branch_type=u").branch_sample_type.to_string(), "USER|ANY");
     for terms in [
         "period=0x8000000000000000",
         "max-stack=65536",

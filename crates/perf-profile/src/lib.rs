@@ -47,6 +47,7 @@
 //! | collect the records of several events, also of such groups | [`EventCollector`] |
 //! | count what the members of a group did between the samples of their leader (`{a,b}:S`) | [`LeaderSampling`] |
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
+//! | see the whole time of threads: on a CPU, ready and waiting | [`ThreadSpans`], [`WallTime`] |
 //! | make a profile of each interval while records come | [`Collector::take`] |
 //! | see what runs now: the last intervals, of which older ones count less | [`LiveProfile`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
@@ -90,7 +91,8 @@ mod view;
 
 pub use collect::{
     Collector, EventCollector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved,
-    Resolver, SwitchEvent, Wait, WaitReason, Waits, Waker, Wakeup,
+    Resolver, Span, SpanKind, SwitchEvent, ThreadSpans, Wait, WaitReason, Waits, Waker, Wakeup, WallTime,
+    wait_kind,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

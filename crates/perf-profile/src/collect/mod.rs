@@ -9,6 +9,7 @@ mod pending;
 mod resolver;
 mod runtime_code;
 mod tabulation;
+mod wall;
 
 pub use collector::Collector;
 pub use event_collector::EventCollector;
@@ -17,3 +18,4 @@ pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wake
 pub(crate) use pending::PendingNames;
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};
+pub use wall::{Span, SpanKind, ThreadSpans, WallTime, wait_kind};

@@ -210,6 +210,25 @@ impl Profile {
         &self.samples
     }
 
+    pub(crate) fn samples_mut(&mut self) -> &mut Vec<Sample> {
+        &mut self.samples
+    }
+
+    /// Adds a location of a frame that is a label, not a function. The caller must not add a label
+    /// twice.
+    pub(crate) fn label(&mut self, name: &str) -> LocationId {
+        let name = self.locations.intern(name);
+        let function = self.locations.add_function(Function { name, file: None });
+        let location = self.locations.add(None, 0);
+        self.locations.set_frames(location, [Frame { function, line: 0, column: 0 }]);
+        location
+    }
+
+    /// Returns the stack of a location and the stack of its caller, adding it if it is new.
+    pub(crate) fn stack_with(&mut self, caller: Option<StackId>, location: LocationId) -> StackId {
+        self.stacks.callee(caller, location)
+    }
+
     /// Returns true if samples are kept separately with their times.
     pub fn has_times(&self) -> bool {
         self.has_times

@@ -70,7 +70,7 @@ impl Stacks {
         caller
     }
 
-    fn callee(&mut self, caller: Option<StackId>, location: LocationId) -> StackId {
+    pub(super) fn callee(&mut self, caller: Option<StackId>, location: LocationId) -> StackId {
         let edge = Edge::new(location, caller);
         let next = StackId::next(self.nodes.len());
         let first = match caller {

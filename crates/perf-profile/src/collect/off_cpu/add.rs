@@ -112,7 +112,7 @@ impl Collector {
     }
 
     /// Returns the location of a frame that is a label, not a function.
-    fn label(&mut self, name: StringId) -> LocationId {
+    pub(in crate::collect) fn label(&mut self, name: StringId) -> LocationId {
         if let Some(&location) = self.labels.get(&name) {
             return location;
         }

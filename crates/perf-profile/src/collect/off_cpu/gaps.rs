@@ -47,7 +47,7 @@ impl Gaps {
 
     /// Returns the sorted intervals. Gaps of all rings are merged, because a thread may have run on
     /// any CPU.
-    pub(super) fn into_intervals(mut self) -> Vec<(u64, u64)> {
+    pub(in crate::collect) fn into_intervals(mut self) -> Vec<(u64, u64)> {
         self.intervals.sort_unstable();
         self.intervals.dedup_by(|next, last| {
             let overlaps = next.0 <= last.1;

@@ -198,6 +198,16 @@ impl<T: Default> Waits<T> {
         }
     }
 
+    /// Returns whether a thread is in a wait.
+    pub fn is_waiting(&self, tid: u32) -> bool {
+        self.open.contains_key(&tid)
+    }
+
+    /// Returns the time of the last record, in ns of the events' clock.
+    pub fn last_time(&self) -> u64 {
+        self.last
+    }
+
     /// Returns the number of waits with an unknown end, because records were lost, the kernel
     /// omitted the hit of a tracepoint, or the recording has no switch-ins. Linux 6.18 omits hits
     /// of `sched:sched_switch` in the idle thread of a CPU that was offline; records of the attr

@@ -1,0 +1,9 @@
+//! The whole time of threads: on a CPU, ready for one, and waiting.
+
+mod spans;
+mod wait_kind;
+mod wall_time;
+
+pub use spans::{Span, SpanKind, ThreadSpans};
+pub use wait_kind::wait_kind;
+pub use wall_time::WallTime;

@@ -1,0 +1,307 @@
+//! Adds the whole time of threads to a profile.
+
+use rustc_hash::FxHashMap;
+
+use super::wait_kind;
+use crate::collect::{Collector, Wait};
+use crate::profile::{Event, EventId, LocationId, Profile, Sample, StackId, ThreadId};
+
+/// The event of a profile with the whole time of threads, in ns: on a CPU, ready for one, and
+/// waiting. A thread's values sum up to its time within the recording.
+///
+/// The state is the innermost frame: none for a thread on a CPU, whose functions are sampled,
+/// [`READY`](Self::READY), or `[wait: futex]` with what a thread [waits for](crate::wait_kind).
+///
+/// Samples of an event that counts while threads run are scaled to the time on a CPU, thread by
+/// thread. So the functions of a thread that ran for 3 ms and has 2 samples get 1.5 ms each.
+#[derive(Debug)]
+pub struct WallTime {
+    wall: EventId,
+    /// Waits whose kinds are known when the functions have names.
+    blocked: EventId,
+    /// Samples that count as time on a CPU, and are removed.
+    left_out: EventId,
+    /// Process and thread id, the time on a CPU in ns, and the thread under its last name.
+    running: FxHashMap<(u32, u32), (u64, ThreadId)>,
+}
+
+impl WallTime {
+    /// Name of the event.
+    pub const EVENT: &'static str = "wall-time";
+    /// The frame of a thread that is ready to run and has no CPU.
+    pub const READY: &'static str = "[ready]";
+    /// The frame of a thread that ran and has no samples.
+    pub const RUNNING: &'static str = "[running]";
+    /// The frame of a wait for something unknown.
+    pub const UNKNOWN_WAIT: &'static str = "[wait: unknown]";
+    /// The frame of the time in which records were lost, so that the state is unknown.
+    pub const LOST: &'static str = "[unknown: records lost]";
+    /// Name of the event of waits, which [`finish`](Self::finish) removes.
+    const BLOCKED: &'static str = "wall-time of waits";
+    /// Name of the event of samples that are left out, which [`finish`](Self::finish) removes.
+    const LEFT_OUT: &'static str = "wall-time of others";
+
+    /// Adds the event to a profile.
+    pub fn new(collector: &mut Collector) -> Self {
+        let event = |name| Event { is_span: false, ..Event::spans(name) };
+        let events = [Self::EVENT, Self::BLOCKED, Self::LEFT_OUT];
+        let [wall, blocked, left_out] = events.map(|name| collector.event(event(name)));
+        Self { wall, blocked, left_out, running: FxHashMap::default() }
+    }
+
+    /// Returns the event for samples that count as time on a CPU, and are not in the profile, because
+    /// a filter leaves them out.
+    pub fn left_out(&self) -> EventId {
+        self.left_out
+    }
+
+    /// Returns the frame of a wait for something.
+    pub fn wait_label(kind: Option<&str>) -> String {
+        kind.map_or_else(|| Self::UNKNOWN_WAIT.to_owned(), |kind| format!("[wait: {kind}]"))
+    }
+
+    /// Adds time of a thread on a CPU, in ns.
+    pub fn add_running(&mut self, collector: &mut Collector, (pid, tid): (u32, u32), ns: u64) {
+        let thread = collector.thread(pid, tid);
+        let (sum, last) = self.running.entry((pid, tid)).or_insert((0, thread));
+        (*sum, *last) = (sum.saturating_add(ns), thread);
+    }
+
+    /// Adds time of a thread in a state that a frame names, in ns.
+    pub fn add_labelled(
+        &mut self,
+        collector: &mut Collector,
+        (pid, tid): (u32, u32),
+        start: u64,
+        ns: u64,
+        frames: &[&str],
+    ) {
+        let thread = collector.thread(pid, tid);
+        let stack = collector.stack_of_labels(None, frames);
+        add(collector, self.wall, (thread, stack), start, ns);
+    }
+
+    /// Adds a wait, with the [stack](Collector::stack) of its thread: `blocked` ns until the thread
+    /// was woken, and `ready` ns after that.
+    pub fn add_wait(
+        &mut self,
+        collector: &mut Collector,
+        wait: &Wait<Option<StackId>>,
+        blocked: u64,
+        ready: u64,
+    ) {
+        let thread = collector.thread(wait.pid, wait.tid);
+        add(collector, self.blocked, (thread, wait.waiter), wait.start, blocked);
+        let stack = collector.stack_of_labels(wait.waiter, &[Self::READY]);
+        add(collector, self.wall, (thread, stack), wait.start.saturating_add(wait.blocked()), ready);
+    }
+
+    /// Completes the event in the finished profile, and removes all others: names what threads wait
+    /// for, and scales the samples of the event `on_cpu` to the time on a CPU.
+    pub fn finish(self, profile: &mut Profile, on_cpu: Option<EventId>) {
+        self.name_waits(profile);
+        let is_on_cpu = |event: EventId| Some(event) == on_cpu || event == self.left_out;
+        let ids = |profile: &Profile, thread| profile.thread(thread).map(|thread| (thread.pid, thread.tid));
+        let mut sums: FxHashMap<(u32, u32), u128> = FxHashMap::default();
+        for sample in profile.samples().iter().filter(|sample| is_on_cpu(sample.event)) {
+            if let Some(ids) = ids(profile, sample.thread) {
+                *sums.entry(ids).or_default() += u128::from(sample.value);
+            }
+        }
+        // What was distributed so far, so that the parts sum up to the whole without rounding errors.
+        let mut done: FxHashMap<(u32, u32), u128> = FxHashMap::default();
+        let threads = profile.threads().to_vec();
+        let wall = self.wall;
+        for sample in profile.samples_mut().iter_mut().filter(|sample| is_on_cpu(sample.event)) {
+            let Some(thread) = threads.get(sample.thread.index()) else { continue };
+            let ids = (thread.pid, thread.tid);
+            let sum = sums.get(&ids).copied().unwrap_or(0).max(1);
+            let whole = u128::from(self.running.get(&ids).map_or(0, |&(ns, _)| ns));
+            let before = done.entry(ids).or_default();
+            let share = |part: u128| u64::try_from(whole.saturating_mul(part) / sum).unwrap_or(u64::MAX);
+            let after = *before + u128::from(sample.value);
+            sample.value = share(after).saturating_sub(share(*before));
+            *before = after;
+            if sample.event != self.left_out {
+                sample.event = wall;
+            }
+        }
+        let mut rest: Vec<_> =
+            self.running.iter().filter(|(ids, _)| sums.get(ids).is_none_or(|sum| *sum == 0)).collect();
+        rest.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        for (_, &(value, thread)) in rest {
+            let label = profile.label(Self::RUNNING);
+            let stack = Some(profile.stack_with(None, label));
+            let sample = Sample { event: wall, thread, stack, value, count: 1, time: None, cpu: None };
+            profile.samples_mut().push(sample);
+        }
+        let mut index = 0;
+        profile.retain_events(|_| {
+            index += 1;
+            index - 1 == wall.index()
+        });
+    }
+
+    /// Adds to each wait the frame with what it waits for.
+    fn name_waits(&self, profile: &mut Profile) {
+        let mut known: FxHashMap<Option<StackId>, StackId> = FxHashMap::default();
+        let mut labels: FxHashMap<String, LocationId> = FxHashMap::default();
+        for index in 0..profile.samples().len() {
+            let Some(sample) = profile.samples().get(index).filter(|sample| sample.event == self.blocked)
+            else {
+                continue;
+            };
+            let waiter = sample.stack;
+            let stack = known.get(&waiter).copied().unwrap_or_else(|| {
+                let label = Self::wait_label(kind_of(profile, waiter));
+                let location = labels.get(&label).copied().unwrap_or_else(|| profile.label(&label));
+                labels.insert(label, location);
+                let stack = profile.stack_with(waiter, location);
+                known.insert(waiter, stack);
+                stack
+            });
+            if let Some(sample) = profile.samples_mut().get_mut(index) {
+                (sample.event, sample.stack) = (self.wall, Some(stack));
+            }
+        }
+    }
+}
+
+/// Adds a sample of a time span.
+fn add(
+    collector: &mut Collector,
+    event: EventId,
+    (thread, stack): (ThreadId, Option<StackId>),
+    start: u64,
+    value: u64,
+) {
+    if value > 0 {
+        let time = Some(start);
+        collector.builder.add(Sample { event, thread, stack, value, count: 1, time, cpu: None });
+    }
+}
+
+/// Returns what a thread waits for, by the kernel's functions of its stack.
+fn kind_of(profile: &Profile, stack: Option<StackId>) -> Option<&str> {
+    let locations = profile.locations();
+    let in_kernel = profile.stack(stack).take_while(|&location| locations.get(location).is_kernel);
+    let frames = in_kernel.flat_map(|location| locations.frames(location));
+    wait_kind(frames.map(|frame| locations.function_name(frame.function)))
+}
+
+impl Collector {
+    /// Returns a stack with frames that are labels, outermost first, called from another one.
+    pub(super) fn stack_of_labels(&mut self, caller: Option<StackId>, names: &[&str]) -> Option<StackId> {
+        let mut locations: Vec<LocationId> = Vec::new();
+        for name in names.iter().rev() {
+            let name = self.resolver.locations_mut().intern(name);
+            locations.push(self.label(name));
+        }
+        locations.extend(self.builder.stack_locations(caller));
+        self.builder.stack(&locations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use perf_abi::regs::Architecture;
+    use perf_abi::{Attr, Software};
+    use perf_symbols::FileFinder;
+
+    use super::*;
+    use crate::collect::{Resolver, WaitReason, Wakeup};
+    use crate::format::Folded;
+    use crate::profile::{Frame, Function, Locations, Object, ProfileBuilder};
+
+    /// Returns the folded stacks of the wall time with their values.
+    fn folded(fill: impl FnOnce(&mut Collector, &mut WallTime, EventId)) -> BTreeMap<String, u64> {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let on_cpu = collector.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+        let mut time = WallTime::new(&mut collector);
+        fill(&mut collector, &mut time, on_cpu);
+        let mut profile = collector.finish();
+        time.finish(&mut profile, Some(on_cpu));
+        assert_eq!(profile.events().len(), 1);
+        let mut text = Vec::new();
+        Folded::new(profile.event_ids().next().unwrap().0).write(&profile, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines = text.lines().map(|line| line.rsplit_once(' ').unwrap());
+        lines.map(|(stack, value)| (stack.to_owned(), value.parse().unwrap())).collect()
+    }
+
+    fn add_sample(collector: &mut Collector, event: EventId, tid: u32, names: &[&str], value: u64) {
+        let thread = collector.thread(7, tid);
+        let stack = collector.stack_of_labels(None, names);
+        collector.builder.add(Sample { event, thread, stack, value, count: 1, time: Some(1), cpu: None });
+    }
+
+    #[test]
+    fn samples_are_scaled_to_the_time_on_a_cpu_of_their_thread() {
+        let found = folded(|collector, time, on_cpu| {
+            for (tid, ns) in [(8, 1000), (9, 500), (10, 30)] {
+                time.add_running(collector, (7, tid), ns);
+            }
+            add_sample(collector, on_cpu, 8, &["main", "a"], 250);
+            add_sample(collector, on_cpu, 8, &["main", "b"], 250);
+            add_sample(collector, on_cpu, 8, &["main", "c"], 250);
+            add_sample(collector, time.left_out(), 9, &["main", "a"], 300);
+            add_sample(collector, on_cpu, 9, &["main", "b"], 200);
+        });
+        let expected = [
+            (":10;[running]", 30),
+            // 1000 / 3, so that the sum is 1000.
+            (":8;main;a", 333),
+            (":8;main;b", 333),
+            (":8;main;c", 334),
+            (":9;main;b", 200),
+        ];
+        assert_eq!(found, expected.map(|(stack, value)| (stack.to_owned(), value)).into());
+    }
+
+    #[test]
+    fn wait_has_its_kind_and_then_the_time_without_a_cpu() {
+        let found = folded(|collector, time, _| {
+            let waiter = collector.stack_of_labels(None, &["main", "futex_wait"]);
+            let wakeup = Some(Wakeup { time: 130, waker: None });
+            let wait = Wait {
+                pid: 7,
+                tid: 8,
+                cpu: None,
+                start: 100,
+                end: 150,
+                reason: WaitReason::Blocked,
+                waiter,
+                wakeup,
+                is_finished: true,
+            };
+            // A label is no function of the kernel.
+            time.add_wait(collector, &wait, 30, 20);
+            let kernel = collector.resolver.locations_mut();
+            let kernel = kernel.add_kernel_function("futex_wait");
+            let waiter = collector.builder.stack(&[kernel]);
+            time.add_wait(collector, &Wait { waiter, ..wait }, 30, 0);
+        });
+        let expected = [
+            (":8;futex_wait;[wait: futex]", 30),
+            (":8;main;futex_wait;[ready]", 20),
+            (":8;main;futex_wait;[wait: unknown]", 30),
+        ];
+        assert_eq!(found, expected.map(|(stack, value)| (stack.to_owned(), value)).into());
+    }
+
+    impl Locations {
+        fn add_kernel_function(&mut self, name: &str) -> LocationId {
+            let path = self.intern("[kernel.kallsyms]");
+            let object = Object { is_kernel: true, ..Object::new(path) };
+            let object = self.add_object(object);
+            let location = self.add(Some(object), 1);
+            let name = self.intern(name);
+            let function = self.add_function(Function { name, file: None });
+            self.set_frames(location, [Frame { function, line: 0, column: 0 }]);
+            location
+        }
+    }
+}

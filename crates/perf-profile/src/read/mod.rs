@@ -36,6 +36,7 @@ mod recording;
 mod records;
 mod script;
 mod time_spec;
+mod wall;
 
 pub use filter::Filter;
 pub use members::Members;

@@ -6,9 +6,10 @@ use std::{fmt, io};
 use perf_abi::{Attr, AttrFlags};
 use perf_decode::{Layout, Record, Sample};
 
+use super::wall::{Wall, WallPlan};
 use super::{Filter, Recording};
-use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits};
-use crate::profile::StackId;
+use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime};
+use crate::profile::{EventId, StackId};
 
 /// The reason why the waits of threads are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,10 @@ pub enum OffCpuError {
     NoWakers,
     /// The recording shows where threads leave a CPU, but not where they run again.
     NoEnds,
+    /// The recording has no records of the switches of all threads.
+    NoSwitchRecords,
+    /// A filter selects CPUs, but the wall time of a thread is of no CPU.
+    OfCpu,
 }
 
 /// Note about waits without an end.
@@ -36,6 +41,12 @@ impl fmt::Display for OffCpuError {
                 f.write_str("the recording has no wakers; make it by `perfkit record --off-cpu --wakers`")
             }
             Self::NoEnds => write!(f, "no wait has a known end: {FEW_ENDS}"),
+            Self::NoSwitchRecords => {
+                f.write_str("the recording has no records of switches; make it by `perfkit record --wall`")
+            }
+            Self::OfCpu => {
+                f.write_str("the time of a thread that waits is of no CPU, so CPUs cannot be chosen")
+            }
         }
     }
 }
@@ -61,6 +72,15 @@ pub(super) struct OffCpuPlan {
     gaps: Option<Gaps>,
     /// End of the recording in ns; 0 if unknown.
     end: u64,
+    /// Set for the whole time of threads, in place of waits.
+    wall: Option<WallPlan>,
+}
+
+/// What completes a finished profile.
+pub(super) enum Finished {
+    /// For each event of the file, whether its samples became waits.
+    Waits(Vec<bool>),
+    WallTime(Wall),
 }
 
 /// Completeness of the recorded wakeups.
@@ -75,7 +95,7 @@ enum Wakeups {
 /// The waits of a recording, while it is read.
 pub(super) struct OffCpu {
     waits: Waits<Option<StackId>>,
-    events: OffCpuEvents,
+    output: Output,
     switches: Vec<Option<SwitchEvent>>,
     wakeups: Wakeups,
     has_wakers: bool,
@@ -88,6 +108,12 @@ pub(super) struct OffCpu {
     /// is known too late.
     knows_gaps: bool,
     end: u64,
+}
+
+/// What the waits become.
+enum Output {
+    OffCpu(OffCpuEvents),
+    Wall(Wall),
 }
 
 impl OffCpuPlan {
@@ -130,26 +156,66 @@ impl OffCpuPlan {
         let wakeups = wakeups.max().unwrap_or(Wakeups::None);
         let has_switch_ins = has_switch_records || look.is_of_cpus;
         let end = about.sample_time.map_or(0, |time| time.last);
-        Ok(Some(OffCpuPlan { switches, wakeups, has_wakers, has_switch_ins, gaps: look.gaps, end }))
+        Ok(Some(OffCpuPlan {
+            switches,
+            wakeups,
+            has_wakers,
+            has_switch_ins,
+            gaps: look.gaps,
+            end,
+            wall: None,
+        }))
+    }
+
+    /// Finds the events of the whole time of threads in a recording.
+    ///
+    /// # Errors
+    ///
+    /// [`OffCpuError::NoSwitchRecords`] as the inner error if the recording lacks them, or
+    /// [`io::Error`] if it cannot be read again.
+    pub(super) fn of_wall_time(recording: &Recording) -> io::Result<Self> {
+        let has_switches = |attr: &Attr| attr.flags.contains(AttrFlags::CONTEXT_SWITCH);
+        if !recording.metadata().events().any(|(_, attr)| has_switches(attr)) {
+            return Err(OffCpuError::NoSwitchRecords.into());
+        }
+        let plan = Self::new(recording, false)?.ok_or(OffCpuError::NoSwitchRecords)?;
+        Ok(Self { wall: Some(WallPlan::new(recording.metadata())), ..plan })
     }
 }
 
 impl OffCpuPlan {
-    /// Returns the names of the two events of waits.
-    pub(super) fn names(&self) -> [&'static str; 2] {
-        OffCpuEvents::names(self.wakeups == Wakeups::All)
+    /// Returns the names of the events of waits.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        match self.wall {
+            Some(_) => vec![WallTime::EVENT],
+            None => OffCpuEvents::names(self.wakeups == Wakeups::All).to_vec(),
+        }
     }
 
-    /// Adds the events to a profile.
-    pub(super) fn start(self, collector: &mut Collector) -> OffCpu {
-        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end } = self;
-        let events = collector.off_cpu_events(wakeups == Wakeups::All);
+    /// Returns an error if the whole time of threads does not permit a filter.
+    pub(super) fn check(&self, filter: &Filter) -> Result<(), OffCpuError> {
+        let is_of_cpu = self.wall.is_some() && filter.cpus.is_some();
+        if is_of_cpu { Err(OffCpuError::OfCpu) } else { Ok(()) }
+    }
+
+    /// Adds the events to a profile, which has the `events` of the file, of which some are chosen.
+    pub(super) fn start(
+        self,
+        collector: &mut Collector,
+        events: &[Option<EventId>],
+        is_chosen: &[bool],
+    ) -> OffCpu {
+        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end, wall } = self;
+        let output = match wall {
+            Some(wall) => Output::Wall(wall.start(collector, events, is_chosen, gaps.clone())),
+            None => Output::OffCpu(collector.off_cpu_events(wakeups == Wakeups::All)),
+        };
         let knows_gaps = gaps.is_some();
         let waits = Waits::with_gaps(gaps.unwrap_or_default());
         let (ended, has_lost) = (0, false);
         OffCpu {
             waits,
-            events,
+            output,
             switches,
             wakeups,
             has_wakers,
@@ -213,7 +279,12 @@ impl OffCpu {
         {
             return;
         }
-        if let Some(wait) = self.waits.update(record) {
+        let was_waiting = matches!(record, Record::Exit(exit) if self.waits.is_waiting(exit.tid()));
+        let wait = self.waits.update(record);
+        if let Output::Wall(wall) = &mut self.output {
+            wall.update(record, wait.is_some(), was_waiting, collector, filter);
+        }
+        if let Some(wait) = wait {
             self.add(&wait, collector, filter);
         }
     }
@@ -226,7 +297,13 @@ impl OffCpu {
         collector: &mut Collector,
         filter: &Filter,
     ) -> bool {
-        let Some(event) = self.event(index) else { return false };
+        let Some(event) = self.event(index) else {
+            if let Output::Wall(wall) = &mut self.output {
+                wall.add_sample(index, sample, collector, filter);
+                return true;
+            }
+            return false;
+        };
         // Filters select waiters, not wakers.
         let is_wanted = if event.is_switch() {
             filter.by_object(collector.spaces(), sample)
@@ -244,8 +321,8 @@ impl OffCpu {
         self.switches.get(index).copied().flatten()
     }
 
-    /// Adds the waits that have not ended, and notes about unknown parts. Returns for each event of
-    /// the file whether its samples were consumed.
+    /// Adds the waits that have not ended, and notes about unknown parts. Returns what
+    /// completes the profile.
     ///
     /// # Errors
     ///
@@ -256,8 +333,9 @@ impl OffCpu {
         collector: &mut Collector,
         filter: &Filter,
         notes: &mut Vec<String>,
-    ) -> io::Result<Vec<bool>> {
+    ) -> io::Result<Finished> {
         let waits = std::mem::take(&mut self.waits);
+        let end = self.end.max(waits.last_time());
         if !self.has_switch_ins && waits.broken() > 0 && !self.has_lost {
             if self.ended == 0 {
                 return Err(OffCpuError::NoEnds.into());
@@ -270,8 +348,12 @@ impl OffCpu {
             Wakeups::All => None,
         };
         if let Some(reason) = reason {
+            let [waits, others] = match self.output {
+                Output::OffCpu(_) => ["offcpu-time includes", "preempted-time"],
+                Output::Wall(_) => ["waits include", WallTime::READY],
+            };
             notes.push(format!(
-                "offcpu-time includes waits for a CPU after a wakeup, because {reason}; preempted-time has the others"
+                "{waits} waits for a CPU after a wakeup, because {reason}; {others} has the others"
             ));
         }
         collector.add_broken_waits(waits.broken());
@@ -283,24 +365,36 @@ impl OffCpu {
         for wait in waits.finish(self.end) {
             unfinished += u64::from(self.add(&wait, collector, filter));
         }
-        if unfinished > 0 {
+        if let Output::Wall(wall) = &mut self.output {
+            wall.finish(end, collector, filter, notes);
+        } else if unfinished > 0 {
             let waits = if unfinished == 1 { "wait" } else { "waits" };
             notes.push(format!(
                 "{unfinished} {waits} had not ended with the recording: counted up to its end"
             ));
         }
-        Ok(self.switches.iter().map(Option::is_some).collect())
+        Ok(match self.output {
+            Output::OffCpu(_) => Finished::Waits(self.switches.iter().map(Option::is_some).collect()),
+            Output::Wall(wall) => Finished::WallTime(wall),
+        })
     }
 
     /// Adds a wait if the filter selects it. Returns whether it does.
     fn add(&mut self, wait: &Wait<Option<StackId>>, collector: &mut Collector, filter: &Filter) -> bool {
         self.ended += u64::from(wait.is_finished);
+        let events = match &mut self.output {
+            Output::OffCpu(events) => *events,
+            Output::Wall(wall) => {
+                wall.add_wait(wait, self.wakeups == Wakeups::All, collector, filter);
+                return true;
+            }
+        };
         let is_wanted = filter.by_time(wait.start)
             && filter.by_ids(Some(wait.pid), Some(wait.tid), wait.cpu)
             && filter.by_thread(collector.spaces(), wait.tid)
             && (wait.waiter.is_some() || !filter.needs_dso());
         if is_wanted {
-            collector.add_wait(self.events, wait, self.has_wakers);
+            collector.add_wait(events, wait, self.has_wakers);
         }
         is_wanted
     }

@@ -7,7 +7,7 @@ use perf_abi::regs::Architecture;
 use perf_decode::Record;
 use perf_symbols::FileFinder;
 
-use super::off_cpu::OffCpuPlan;
+use super::off_cpu::{Finished, OffCpuPlan};
 use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording};
 use crate::collect::{Collector, Resolver};
 use crate::profile::{Event, Profile, ProfileBuilder};
@@ -158,6 +158,19 @@ impl ProfileReader {
         Ok(Self { waits: OffCpuPlan::new(&self.recording, has_wakers)?, ..self })
     }
 
+    /// Makes a profile of the whole time of threads, with the one event
+    /// [`WallTime::EVENT`](crate::WallTime::EVENT). The samples of the first chosen event that counts
+    /// while threads run show where they ran. The recording is read twice, like a profile of
+    /// [waits](Self::with_waits).
+    ///
+    /// # Errors
+    ///
+    /// [`OffCpuError::NoSwitchRecords`](super::OffCpuError::NoSwitchRecords) as the inner error if the
+    /// recording lacks them, or [`io::Error`] if it cannot be read again.
+    pub fn with_wall_time(self) -> io::Result<Self> {
+        Ok(Self { waits: Some(OffCpuPlan::of_wall_time(&self.recording)?), ..self })
+    }
+
     /// Returns the names of the profile's events, including the events of
     /// [waits](Self::with_waits).
     pub fn event_names(&self) -> Vec<&str> {
@@ -185,14 +198,15 @@ impl ProfileReader {
     ///
     /// # Errors
     ///
-    /// [`io::Error`] if the system cannot start a thread, and
-    /// [`OffCpuError::NoEnds`](super::OffCpuError::NoEnds) as its inner error if the end of every
-    /// wait is unknown.
+    /// [`io::Error`] if the system cannot start a thread, and as its inner error
+    /// [`OffCpuError::NoEnds`](super::OffCpuError::NoEnds) if the end of every wait is unknown, and
+    /// [`OffCpuError::OfCpu`](super::OffCpuError::OfCpu) for a filter of CPUs and the wall time.
     pub fn read(self) -> io::Result<ReadProfile> {
         let names = self.event_names().len();
         let is_chosen = self.chosen.unwrap_or_else(|| vec![true; names]);
         let Self { filter, waits, .. } = self;
         let has_waits = waits.is_some();
+        waits.as_ref().map_or(Ok(()), |waits| waits.check(&filter))?;
         let (about, mut records) = self.recording.in_time_order();
         let finder = self.finder.unwrap_or_else(|| about.finder());
         let mut resolver = resolver(&about, finder, self.has_lines)?.with_missing_callers();
@@ -213,7 +227,7 @@ impl ProfileReader {
                 (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
             })
             .collect();
-        let mut off_cpu = waits.map(|waits| waits.start(&mut collector));
+        let mut off_cpu = waits.map(|waits| waits.start(&mut collector, &events, &is_chosen));
         let mut members = Members::new(&about);
         if let Some(report) = self.progress {
             records.on_progress(report);
@@ -253,18 +267,22 @@ impl ProfileReader {
         }
         records.add_damage(members.damage());
         let mut notes = Vec::new();
-        let replaced =
+        let finished =
             off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter, &mut notes)).transpose()?;
         records.report(Progress::Naming);
         let (mut profile, table) = collector.finish_table();
-        if let Some(replaced) = replaced {
-            // The events of waits follow.
-            let mut is_replaced = replaced.into_iter().chain(std::iter::repeat(false));
-            let mut is_chosen = is_chosen.into_iter();
-            profile.retain_events(|_| {
-                let (is_replaced, is_chosen) = (is_replaced.next(), is_chosen.next());
-                is_replaced == Some(false) && is_chosen == Some(true)
-            });
+        match finished {
+            Some(Finished::Waits(replaced)) => {
+                // The events of waits follow.
+                let mut is_replaced = replaced.into_iter().chain(std::iter::repeat(false));
+                let mut is_chosen = is_chosen.into_iter();
+                profile.retain_events(|_| {
+                    let (is_replaced, is_chosen) = (is_replaced.next(), is_chosen.next());
+                    is_replaced == Some(false) && is_chosen == Some(true)
+                });
+            }
+            Some(Finished::WallTime(wall)) => wall.complete(&mut profile),
+            None => {}
         }
         let mut payloads = payloads.unwrap_or_default();
         payloads.sort();

@@ -20,11 +20,15 @@ pub(super) struct OffCpuOptions {
     /// Record also who wakes waiting threads, which needs tracepoints; without -a only wakers among the recorded threads
     #[arg(long, requires = "off_cpu")]
     wakers: bool,
+    /// Record the whole time of each thread, for --wall of report, flamegraph, export and diff: samples of the time on a CPU,
+    /// and the waits of --off-cpu
+    #[arg(long, conflicts_with_all = ["delay", "control"])]
+    wall: bool,
 }
 
 impl OffCpuOptions {
     pub(super) fn is_on(self) -> bool {
-        self.off_cpu
+        self.off_cpu || self.wall
     }
 
     /// Returns the events, if waits are recorded, and adds messages about data that is not recorded.
@@ -34,7 +38,7 @@ impl OffCpuOptions {
         is_on_all_cpus: bool,
         notes: &mut Vec<String>,
     ) -> io::Result<Option<WaitEvents>> {
-        if !self.off_cpu {
+        if !self.is_on() {
             return Ok(None);
         }
         let events = if self.wakers {

@@ -3,8 +3,8 @@
 use std::io;
 
 use clap::Args;
-use perf_profile::OffCpuEvents;
-use perf_profile::read::OffCpuError;
+use perf_profile::read::{OffCpuError, ProfileReader};
+use perf_profile::{OffCpuEvents, WallTime};
 
 /// The options that show waits of threads.
 #[derive(Args, Clone, Copy, Debug)]
@@ -17,27 +17,40 @@ pub(crate) struct OffCpuOptions {
     /// recordings of `record --off-cpu --wakers`
     #[arg(long, requires = "off_cpu")]
     wakers: bool,
+    /// Show the whole time of each thread, as event wall-time: functions on a CPU, [ready] without one, and waits with what
+    /// the thread waits for; for recordings of `record --wall`
+    #[arg(long, conflicts_with_all = ["off_cpu", "wakers"])]
+    wall: bool,
 }
 
 impl OffCpuOptions {
     /// Returns the event for a view of a single event, if the user chooses no other.
     pub(crate) fn event(self) -> Option<&'static str> {
-        self.off_cpu.then_some(OffCpuEvents::BLOCKED)
-    }
-
-    /// Returns whether the profile has the stacks of wakers.
-    pub(super) fn has_wakers(self) -> bool {
-        self.wakers
+        match self.wall {
+            true => Some(WallTime::EVENT),
+            false => self.off_cpu.then_some(OffCpuEvents::BLOCKED),
+        }
     }
 
     /// Returns whether waits are shown.
     pub(super) fn is_shown(self) -> bool {
-        self.off_cpu
+        self.off_cpu || self.wall
+    }
+
+    /// Adds the waits to a profile.
+    pub(super) fn apply(self, reader: ProfileReader) -> io::Result<ProfileReader> {
+        let reader = match (self.wall, self.off_cpu) {
+            (true, _) => reader.with_wall_time(),
+            (false, true) => reader.with_waits(self.wakers),
+            (false, false) => return Ok(reader),
+        };
+        reader.map_err(|error| self.error(error))
     }
 
     /// Returns an error with the name of the option that it is about.
-    pub(super) fn error(error: io::Error) -> io::Error {
+    pub(super) fn error(self, error: io::Error) -> io::Error {
         match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(error) if self.wall => io::Error::other(format!("--wall: {error}")),
             Some(OffCpuError::NoWakers) => io::Error::other(format!("--wakers: {error}")),
             Some(_) => io::Error::other(format!("--off-cpu: {error}")),
             None => error,

@@ -45,7 +45,7 @@ impl ProfileOptions {
     }
 
     /// Reads the recording into a table with these columns, and a profile without stacks; with
-    /// `--off-cpu`, into a profile with stacks alone.
+    /// waits, into a profile with stacks alone.
     pub(crate) fn table(&self, columns: &[Column]) -> io::Result<ReadProfile> {
         // Waits are found in stacks.
         if self.source.off_cpu.is_shown() {
@@ -74,9 +74,7 @@ impl SourceOptions {
         let recording = input.open()?;
         let (name, len) = (recording.name().to_owned(), recording.byte_len());
         let mut reader = keep(ProfileReader::new(recording));
-        if self.off_cpu.is_shown() {
-            reader = reader.with_waits(self.off_cpu.has_wakers()).map_err(OffCpuOptions::error)?;
-        }
+        reader = self.off_cpu.apply(reader)?;
         let of_file = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
         let is_chosen = self.events.choose(&reader.event_names()).map_err(of_file)?;
         let filter = self.filter.filter(reader.metadata())?;
@@ -89,7 +87,7 @@ impl SourceOptions {
         if let Some(report) = progress::reading(Shown::BeforeOutput, &name, len) {
             reader = reader.on_progress(report);
         }
-        let read = reader.read().map_err(OffCpuOptions::error)?;
+        let read = reader.read().map_err(|error| self.off_cpu.error(error))?;
         read.notes.iter().map(shown).for_each(note);
         Ok(read)
     }

@@ -129,6 +129,14 @@ impl ObservedTasks {
         self.processes.contains_key(&tid)
     }
 
+    /// Returns process and thread id of the threads that have not exited, by the thread id.
+    pub fn threads(&self) -> Vec<(u32, u32)> {
+        let living = self.processes.iter().filter(|(tid, _)| !self.exited.contains(tid));
+        let mut threads: Vec<_> = living.map(|(&tid, &pid)| (pid, tid)).collect();
+        threads.sort_unstable_by_key(|&(_, tid)| tid);
+        threads
+    }
+
     /// Returns the processes of the threads that have not exited.
     pub fn processes(&self) -> BTreeSet<u32> {
         let living = self.processes.iter().filter(|(tid, _)| !self.exited.contains(tid));

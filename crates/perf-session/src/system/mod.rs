@@ -22,6 +22,8 @@ mod tests;
 mod topology;
 #[cfg(test)]
 pub(crate) mod tree;
+#[cfg(feature = "syscalls")]
+mod wait_text;
 
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub(crate) use cpus::cpu_file;

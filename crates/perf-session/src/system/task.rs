@@ -113,6 +113,19 @@ impl Task<'_> {
         Ok(TaskStatus(self.read("status")?))
     }
 
+    /// Returns for how long the thread has run since its start, and for how long it was ready and had no CPU, in ns.
+    ///
+    /// # Errors
+    ///
+    /// The file `schedstat` cannot be read or is malformed; [`FileError::is_not_found`] if the task has exited or the
+    /// kernel does not count the times.
+    pub fn run_times(&self) -> Result<(u64, u64), FileError> {
+        let text = self.system.read(self.file("schedstat"))?;
+        let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
+        let times = numbers.next().zip(numbers.next());
+        times.ok_or_else(|| FileError::malformed(self.path("schedstat"), "two numbers", text.trim_end()))
+    }
+
     /// Returns the path and the text of the file that describes an open file of the process: lines of a name and a value.
     ///
     /// # Errors
@@ -327,14 +340,21 @@ impl ThreadState {
     }
 }
 
-/// The place in the kernel at which a thread waits: from `/proc/TID/syscall` and `/proc/TID/wchan`.
+/// The place in the kernel at which a thread waits: from `/proc/TID/syscall`, `/proc/TID/wchan` and `/proc/TID/stack`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitPlace {
     /// Number of the system call; `None` if it waits in none, such as at a page fault.
     pub syscall: Option<i64>,
+    /// Words of the arguments of the system call; 0 without one.
+    pub arguments: [u64; 6],
     /// Function of the kernel.
     pub function: Option<String>,
+    /// Functions of the kernel, innermost first; none for a program without `CAP_SYS_ADMIN`.
+    pub functions: Vec<String>,
+    /// Whether the stack pointer and the instruction pointer are those of a 64-bit program, so that the number is one of
+    /// the native table.
+    pub(super) is_native: bool,
 }
 
 impl WaitPlace {
@@ -343,14 +363,35 @@ impl WaitPlace {
     pub fn read(system: &System, tid: u32) -> Self {
         let task = system.task(tid);
         let read = |name| system.read(task.file(name)).unwrap_or_default();
-        let syscall = read("syscall").split_whitespace().next().and_then(|number| number.parse().ok());
+        let text = read("syscall");
+        let mut words = text.split_ascii_whitespace();
+        let syscall = words.next().and_then(|number| number.parse().ok()).filter(|number: &i64| *number >= 0);
+        let words: Vec<u64> =
+            words.map_while(|word| hex(word.strip_prefix("0x").unwrap_or(word).as_bytes())).collect();
+        let mut arguments = [0; 6];
+        if syscall.is_some() {
+            arguments.iter_mut().zip(&words).for_each(|(argument, word)| *argument = *word);
+        }
+        // The last words are the stack pointer and the instruction pointer.
+        let pointers = words.get(words.len().saturating_sub(2)..).unwrap_or_default();
+        let is_native = cfg!(target_pointer_width = "32") || pointers.iter().any(|word| word >> 32 != 0);
         let function = read("wchan");
         Self {
-            syscall: syscall.filter(|number| *number >= 0),
+            syscall,
+            arguments,
             // The file has no newline, and 0 of a thread that runs.
             function: Some(function.trim().to_owned()).filter(|name| !["", "0"].contains(&name.as_str())),
+            // `[<0>] hrtimer_nanosleep+0x74/0xf0`
+            functions: read("stack").lines().filter_map(stack_function).collect(),
+            is_native,
         }
     }
+}
+
+/// Returns the function in a line of `/proc/TID/stack`.
+fn stack_function(line: &str) -> Option<String> {
+    let (_, place) = line.split_once("] ")?;
+    Some(place.split(['+', ' ']).next()?.to_owned())
 }
 
 #[cfg(test)]
@@ -396,6 +437,21 @@ mod tests {
         assert_eq!(place("running\n", "0"), (None, None));
         let nothing = WaitPlace::read(tree.system(), 9);
         assert_eq!((nothing.syscall, nothing.function), (None, None));
+        tree.file("/proc/8/syscall", "7 0x7ffe 0x1 0xffffffff 0x8 0x0 0x0 0x7ffe0fd4fcb8 0x7fd657316503\n");
+        tree.file("/proc/8/stack", "[<0>] do_poll+0x74/0xf0\n[<0>] ipv6_x+0x3/0x9 [ipv6]\n\n");
+        let place = WaitPlace::read(tree.system(), 8);
+        assert_eq!((place.arguments, place.is_native), ([0x7ffe, 1, 0xffff_ffff, 8, 0, 0], true));
+        assert_eq!(place.functions, ["do_poll", "ipv6_x"]);
+    }
+
+    #[test]
+    fn times_of_a_thread_are_the_first_two_numbers() {
+        let tree = crate::system::tree::Tree::new();
+        tree.file("/proc/8/schedstat", "1234 56 7\n");
+        assert_eq!(tree.system().task(8).run_times().unwrap(), (1234, 56));
+        tree.file("/proc/8/schedstat", "1234\n");
+        assert!(tree.system().task(8).run_times().unwrap_err().to_string().contains("two numbers"));
+        assert!(tree.system().task(9).run_times().unwrap_err().is_not_found());
     }
 
     #[test]

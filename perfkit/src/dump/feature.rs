@@ -90,6 +90,17 @@ pub(super) fn value(section: &FeatureSection<'_>) -> Result<Json> {
         }
         FeatureData::ElfMachine(machine) => json!({"machine": machine.machine, "flags": machine.flags}),
         FeatureData::CacheLineSize(size) => json!({"bytes": size}),
+        FeatureData::ThreadStates(states) => {
+            let thread = |thread: perf_file::feature::ThreadAtStart<'_>| {
+                let times = thread.times.iter().next();
+                json!({"pid": thread.pid, "tid": thread.tid, "name": text(thread.name),
+                       "state": char::from_u32(thread.state).map(String::from), "syscall": text(thread.syscall),
+                       "place": text(thread.place), "functions": text(thread.functions),
+                       "running": times.map(|times| times.running), "ready": times.map(|times| times.ready)})
+            };
+            json!({"start": states.start, "end": states.end,
+                   "threads": states.threads.iter().map(thread).collect::<Json>()})
+        }
         FeatureData::Unknown(data) => json!({"raw": bytes(data)}),
         // `FeatureData` is non-exhaustive: a section that this program does not know.
         _ => json!({"raw": bytes(section.bytes)}),

@@ -22,7 +22,8 @@ pub use machine::{
     MemoryNode, MemoryTopology, NumaNode, PmuCapabilities, PmuCapability, PmuMapping,
 };
 pub use recording::{
-    AuxtraceIndex, BpfProgram, Btf, ClockData, Compression, EventDesc, GroupDesc, SampleTime,
+    AuxtraceIndex, BpfProgram, Btf, ClockData, Compression, EventDesc, GroupDesc, RunTimes, SampleTime,
+    ThreadAtStart, ThreadStates,
 };
 pub(crate) use table::FeatureTable;
 pub use tracing_data::{FormatText, TraceSystem, TracingData};
@@ -119,6 +120,7 @@ data! {
     E_MACHINE => ElfMachine(ElfMachine) = "machine";
     /// in bytes.
     CLN_SIZE => CacheLineSize(u32) = "cache line";
+    THREAD_STATES => ThreadStates(ThreadStates<'a>) = "threads" in Versioned<u32>;
 }
 
 /// The form of a section that starts with its version, as a number of the type `N`.

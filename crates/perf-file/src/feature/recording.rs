@@ -66,6 +66,49 @@ fields! {
         pub clock_time: u64 = "time of the clock",
     }
 
+    /// The threads that were there when a recording began, from
+    /// [`Feature::THREAD_STATES`](crate::format::Feature::THREAD_STATES).
+    ///
+    /// A thread that waits during the whole recording writes no record: this shows that it was
+    /// there, and where it waited.
+    pub struct ThreadStates<'a> {
+        /// When the states were read, in ns of `CLOCK_MONOTONIC`.
+        pub start: u64 = "start",
+        /// When the recording ended, in ns of `CLOCK_MONOTONIC`.
+        pub end: u64 = "end",
+        /// The threads.
+        pub threads: List<'a, ThreadAtStart<'a>> = "threads",
+    }
+
+    /// A thread at the start of a recording.
+    pub struct ThreadAtStart<'a> {
+        /// Process id.
+        pub pid: u32 = "process id",
+        /// Thread id.
+        pub tid: u32 = "thread id",
+        /// State as `ps` prints it, an ASCII character: `S` and `D` wait, `R` runs or is ready to.
+        pub state: u32 = "state",
+        /// Name of the thread.
+        pub name: &'a [u8] = "name of a thread",
+        /// Name of the system call in which it waits; empty without one.
+        pub syscall: &'a [u8] = "system call",
+        /// Text about the place at which it waits, such as `clock_nanosleep, 30 s`.
+        pub place: &'a [u8] = "place of a wait",
+        /// Functions of the kernel in which it waits, innermost first, one a line.
+        pub functions: &'a [u8] = "functions of a wait",
+        /// The times within the recording; none if the thread exited, or if the kernel does not
+        /// count them.
+        pub times: List<'a, RunTimes> = "times of a thread",
+    }
+
+    /// What the kernel counts in `/proc/PID/schedstat`.
+    pub struct RunTimes {
+        /// Time on a CPU in ns.
+        pub running: u64 = "time on a CPU",
+        /// Time for which the thread was ready and had no CPU, in ns.
+        pub ready: u64 = "time without a CPU",
+    }
+
     /// Type information of BPF programs, from
     /// [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
     pub struct Btf<'a> {

@@ -301,3 +301,23 @@ fn unknown_versions_are_refused() {
         assert!(matches!(error.reason, Reason::Unsupported { found: 2, .. }), "{feature}: {error}");
     }
 }
+
+#[test]
+fn states_of_threads_are_read() {
+    check(
+        Feature::THREAD_STATES,
+        |put| {
+            put.u32(1).u64(10).u64(20).u32(1);
+            put.u32(7).u32(8).u32(83).string(b"sleep").string(b"pause").string(b"in pause").string(b"a\nb");
+            put.u32(1).u64(3).u64(4)
+        },
+        &format!(
+            "ThreadStates(ThreadStates {{ start: 10, end: 20, threads: [ThreadAtStart {{ pid: 7, tid: 8, state: 83, \
+             name: {}, syscall: {}, place: {}, functions: {}, times: [RunTimes {{ running: 3, ready: 4 }}] }}] }})",
+            bytes("sleep"),
+            bytes("pause"),
+            bytes("in pause"),
+            bytes("a\nb")
+        ),
+    );
+}

@@ -79,6 +79,9 @@ named_numbers! {
     "HEADER_E_MACHINE" E_MACHINE = 33;
     /// Length of a cache line.
     "HEADER_CLN_SIZE" CLN_SIZE = 34;
+    /// The threads that were there when a recording began, and where they waited: a section of
+    /// `perf-record`. The perf tool does not know the number, and skips it.
+    "PERFKIT_THREAD_STATES" THREAD_STATES = 240;
 }
 
 impl fmt::Display for Feature {
@@ -156,8 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn features_are_numbered_without_gaps() {
-        assert!((1..=34).map(Feature).eq(Feature::ALL.iter().copied()));
+    fn features_of_the_perf_tool_are_numbered_without_gaps() {
+        let all = (1..=34).chain([240]);
+        assert!(all.map(Feature).eq(Feature::ALL.iter().copied()));
     }
 
     #[test]

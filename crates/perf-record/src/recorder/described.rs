@@ -136,7 +136,7 @@ impl Described {
                 event.attr.flags.contains(AttrFlags::CONTEXT_SWITCH | AttrFlags::USE_CLOCKID)
             };
             if self.events.iter().any(has_switches) {
-                last = last.max(nanoseconds(clock_gettime(ClockId::Monotonic)));
+                last = last.max(monotonic_time());
             }
             features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
         }
@@ -159,10 +159,15 @@ fn key_of(opened: &EventSetEvent<'_>) -> (usize, Option<String>) {
 fn set_clock(features: &mut Features, clock: Clock) {
     let resolution = nanoseconds(clock_getres(ClockId::Monotonic));
     let wall_clock_time = nanoseconds(clock_gettime(ClockId::Realtime));
-    let clock_time = nanoseconds(clock_gettime(ClockId::Monotonic));
+    let clock_time = monotonic_time();
     let clocks = ClockData { clock, wall_clock_time, clock_time };
     features.set(Feature::CLOCKID, &FeatureData::ClockResolution(resolution));
     features.set(Feature::CLOCK_DATA, &FeatureData::ClockData(clocks));
+}
+
+/// Returns the time of `CLOCK_MONOTONIC` in ns.
+pub(super) fn monotonic_time() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

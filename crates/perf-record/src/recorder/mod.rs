@@ -5,6 +5,7 @@ mod losses;
 mod pass;
 mod recording;
 mod snapshot;
+mod threads;
 mod wakeups;
 
 use std::collections::HashMap;
@@ -79,6 +80,8 @@ pub struct Recorder {
     features: Option<Features>,
     /// Facts that are missing from the features.
     missing: Vec<Missing>,
+    /// Whether recordings have the states of the threads that were there before.
+    has_threads: bool,
     programs: Box<dyn FnMut() -> io::Result<Vec<LoadedProgram>> + Send>,
     /// Head of the last snapshot of each overwritten ring, in bytes.
     heads: HashMap<RingKey, u64>,
@@ -108,6 +111,7 @@ impl Recorder {
             system: system.clone(),
             features: None,
             missing: Vec::new(),
+            has_threads: false,
             programs: Box::new(|| Ok(Vec::new())),
             heads: HashMap::new(),
             copy: Vec::new(),
@@ -127,6 +131,18 @@ impl Recorder {
     ) -> Self {
         self.programs = Box::new(programs);
         self
+    }
+
+    /// Adds the threads that are there when a recording begins, and where they wait, as the section
+    /// [`THREAD_STATES`](perf_file::format::Feature::THREAD_STATES): the observed threads, or all
+    /// threads of the machine if the events are not for tasks. A thread that waits all the time
+    /// writes no record.
+    ///
+    /// Use it for events with [`Clock::MONOTONIC`](perf_session::ring::Clock::MONOTONIC), which is
+    /// the clock of its times. The pipe form has no such section.
+    #[must_use]
+    pub fn with_thread_states(self) -> Self {
+        Self { has_threads: true, ..self }
     }
 
     /// Returns the set of open events.

@@ -8,6 +8,7 @@ use perf_session::ring::decode::{LostCounts, Window};
 
 use super::losses::Lost;
 use super::pass::Pass;
+use super::threads::Threads;
 use super::{Recorder, Snapshot};
 use crate::RecordError;
 use crate::synthesize::{Missing, Synthesizer};
@@ -20,6 +21,8 @@ pub struct Recording<W: Write> {
     pub(super) inventory: Inventory,
     synthesizer: Synthesizer,
     missing: Vec<Missing>,
+    /// The threads at the start, if they are described.
+    threads: Option<Threads>,
     lost: u64,
 }
 
@@ -119,7 +122,8 @@ impl Recorder {
         synthesizer.clear_records();
         missing.splice(..0, self.missing.iter().cloned());
         let inventory = Inventory::new(&self.attr);
-        Ok(Recording { writer, inventory, synthesizer, missing, lost: 0 })
+        let threads = self.has_threads.then(|| Threads::read(&self.system, self.tasks.as_ref()));
+        Ok(Recording { writer, inventory, synthesizer, missing, threads, lost: 0 })
     }
 
     /// Writes the unread records of all rings into the recording. Each record is written to one
@@ -191,14 +195,20 @@ impl Recorder {
     /// [`RecordError::Events`] if a ring or the losses of an event cannot be read, and
     /// [`RecordError::Write`] if the output fails.
     pub fn finish<W: Write>(&mut self, mut recording: Recording<W>) -> Result<Recorded<W>, RecordError> {
+        if let Some(threads) = &mut recording.threads {
+            threads.end(&self.system);
+        }
         if !self.is_overwritten() {
             self.drain(&mut recording)?;
         }
         self.write_losses(&mut recording)?;
-        let Recording { mut writer, inventory, mut synthesizer, lost, .. } = recording;
+        let Recording { mut writer, inventory, mut synthesizer, threads, lost, .. } = recording;
         writer.finish_round()?;
         let mut features = self.features_mut().clone();
         self.described.add_results(&mut features, &inventory, &mut synthesizer);
+        if let Some(threads) = &threads {
+            threads.describe(&mut features);
+        }
         let counts = if self.losses.are_counted {
             LostCounts::new(lost, 0)
         } else {

@@ -12,6 +12,8 @@ use perf_file::{FeatureData, FileEvent, FileMode, Reader, Source};
 use perf_symbols::BuildId;
 use perf_tracepoint::Format;
 
+use super::RecordedThreads;
+
 /// The metadata of a recording, as known before its first record. Texts are unchanged from the file
 /// and may contain control characters, unless documented otherwise.
 #[derive(Debug, Default)]
@@ -43,6 +45,9 @@ pub struct Metadata {
     pub gap: Option<MetadataGap>,
     /// Number of online and of available CPUs.
     pub cpus: Option<(u32, u32)>,
+    /// The threads that were there when the recording began. Recordings of other tools, of CPUs that
+    /// are not all, and pipes lack them.
+    pub threads: Option<RecordedThreads>,
     /// Events, in file order.
     events: Vec<RecordedEvent>,
     /// Index of the event by its ids, if samples have counts of several events.
@@ -131,6 +136,9 @@ impl Metadata {
         }
         if let Ok(Some(section)) = reader.feature(Feature::TRACING_DATA) {
             metadata.add_formats(section.section().bytes);
+        }
+        if let Ok(Some(section)) = reader.feature(Feature::THREAD_STATES) {
+            metadata.threads = RecordedThreads::read(&section.section());
         }
         if let Ok(Some(section)) = reader.feature(Feature::BUILD_ID)
             && let Ok(FeatureData::BuildIds(ids)) = section.section().data()

@@ -35,6 +35,7 @@ mod profile;
 mod recording;
 mod records;
 mod script;
+mod threads;
 mod time_spec;
 mod wall;
 
@@ -47,4 +48,5 @@ pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
 pub use records::{Damage, DecodedRecord, Progress, Records};
 pub use script::{ScriptFields, ScriptLosses, ScriptWriter};
+pub use threads::{RecordedThread, RecordedThreads};
 pub use time_spec::{TimeSpec, TimeSpecError};

@@ -5,9 +5,10 @@ use std::{fmt, io};
 
 use perf_abi::{Attr, AttrFlags};
 use perf_decode::{Layout, Record, Sample};
+use rustc_hash::FxHashSet;
 
 use super::wall::{Wall, WallPlan};
-use super::{Filter, Recording};
+use super::{Filter, RecordedThread, RecordedThreads, Recording};
 use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime};
 use crate::profile::{EventId, StackId};
 
@@ -72,6 +73,8 @@ pub(super) struct OffCpuPlan {
     gaps: Option<Gaps>,
     /// End of the recording in ns; 0 if unknown.
     end: u64,
+    /// The threads that were there at the start.
+    threads: Option<RecordedThreads>,
     /// Set for the whole time of threads, in place of waits.
     wall: Option<WallPlan>,
 }
@@ -80,7 +83,7 @@ pub(super) struct OffCpuPlan {
 pub(super) enum Finished {
     /// For each event of the file, whether its samples became waits.
     Waits(Vec<bool>),
-    WallTime(Wall),
+    WallTime(Box<Wall>),
 }
 
 /// Completeness of the recorded wakeups.
@@ -108,12 +111,16 @@ pub(super) struct OffCpu {
     /// is known too late.
     knows_gaps: bool,
     end: u64,
+    /// The threads that were there at the start.
+    threads: Option<RecordedThreads>,
+    /// Threads that ran at any time in the recording.
+    switched: FxHashSet<u32>,
 }
 
 /// What the waits become.
 enum Output {
     OffCpu(OffCpuEvents),
-    Wall(Wall),
+    Wall(Box<Wall>),
 }
 
 impl OffCpuPlan {
@@ -162,7 +169,9 @@ impl OffCpuPlan {
             has_wakers,
             has_switch_ins,
             gaps: look.gaps,
-            end,
+            // Exact, unlike the end of the samples.
+            end: about.threads.as_ref().map_or(end, |threads| threads.end),
+            threads: about.threads.clone(),
             wall: None,
         }))
     }
@@ -205,9 +214,15 @@ impl OffCpuPlan {
         events: &[Option<EventId>],
         is_chosen: &[bool],
     ) -> OffCpu {
-        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end, wall } = self;
+        let Self { switches, wakeups, has_wakers, has_switch_ins, gaps, end, threads, wall } = self;
         let output = match wall {
-            Some(wall) => Output::Wall(wall.start(collector, events, is_chosen, gaps.clone())),
+            Some(wall) => {
+                let mut wall = wall.start(collector, events, is_chosen, gaps.clone());
+                if let Some(threads) = &threads {
+                    wall.begin(threads);
+                }
+                Output::Wall(Box::new(wall))
+            }
             None => Output::OffCpu(collector.off_cpu_events(wakeups == Wakeups::All)),
         };
         let knows_gaps = gaps.is_some();
@@ -224,6 +239,8 @@ impl OffCpuPlan {
             has_lost,
             knows_gaps,
             end,
+            threads,
+            switched: FxHashSet::default(),
         }
     }
 }
@@ -278,6 +295,14 @@ impl OffCpu {
             && event().is_some_and(|index| self.event(index).is_some_and(|event| event.is_wakeup()))
         {
             return;
+        }
+        if let Record::Switch(_) | Record::SwitchCpuWide(_) | Record::Sample(_) | Record::Exit(_) = record {
+            let tid = match record {
+                Record::Sample(sample) => sample.tid(),
+                Record::Exit(exit) => Some(exit.tid()),
+                _ => record.sample_id().and_then(|id| id.tid()),
+            };
+            self.switched.extend(tid);
         }
         let was_waiting = matches!(record, Record::Exit(exit) if self.waits.is_waiting(exit.tid()));
         let wait = self.waits.update(record);
@@ -348,25 +373,34 @@ impl OffCpu {
             Wakeups::All => None,
         };
         if let Some(reason) = reason {
-            let [waits, others] = match self.output {
-                Output::OffCpu(_) => ["offcpu-time includes", "preempted-time"],
-                Output::Wall(_) => ["waits include", WallTime::READY],
-            };
-            notes.push(format!(
-                "{waits} waits for a CPU after a wakeup, because {reason}; {others} has the others"
-            ));
+            notes.push(match &self.output {
+                Output::Wall(wall) if wall.has_counts() => format!(
+                    "which waits were for a CPU after a wakeup is not known, because {reason}; {} has their time, as the \
+                     kernel counts it, of the threads that lived all the time",
+                    WallTime::READY
+                ),
+                Output::Wall(_) => format!(
+                    "waits include waits for a CPU after a wakeup, because {reason}; {} has the others",
+                    WallTime::READY
+                ),
+                Output::OffCpu(_) => format!(
+                    "offcpu-time includes waits for a CPU after a wakeup, because {reason}; preempted-time has the others"
+                ),
+            });
         }
         collector.add_broken_waits(waits.broken());
         if self.has_lost && !self.knows_gaps {
             let lost = "waits may be too long, because records were lost: a file, not a pipe, has the times of losses";
             notes.push(lost.to_owned());
         }
+        let all_the_time = self.add_unswitched(end, collector, filter);
+        notes.extend(waiting_lines(&all_the_time));
         let mut unfinished = 0;
         for wait in waits.finish(self.end) {
             unfinished += u64::from(self.add(&wait, collector, filter));
         }
         if let Output::Wall(wall) = &mut self.output {
-            wall.finish(end, collector, filter, notes);
+            wall.finish(end, self.wakeups == Wakeups::All, collector, filter, notes);
         } else if unfinished > 0 {
             let waits = if unfinished == 1 { "wait" } else { "waits" };
             notes.push(format!(
@@ -377,6 +411,36 @@ impl OffCpu {
             Output::OffCpu(_) => Finished::Waits(self.switches.iter().map(Option::is_some).collect()),
             Output::Wall(wall) => Finished::WallTime(wall),
         })
+    }
+
+    /// Adds the waits of threads that were there at the start and wrote no record, and returns them.
+    fn add_unswitched(
+        &mut self,
+        end: u64,
+        collector: &mut Collector,
+        filter: &Filter,
+    ) -> Vec<RecordedThread> {
+        let Some(RecordedThreads { start, threads, .. }) = self.threads.take() else { return Vec::new() };
+        let mut found: Vec<RecordedThread> = threads;
+        // A record of any of them may be lost.
+        let is_known = self.has_switch_ins && !self.has_lost;
+        found.retain(|thread| {
+            is_known
+                && thread.is_waiting()
+                && !self.switched.contains(&thread.tid)
+                && filter.by_ids(Some(thread.pid), Some(thread.tid), None)
+                && filter.by_thread(collector.spaces(), thread.tid)
+                && !filter.needs_dso()
+        });
+        if let Output::OffCpu(events) = self.output {
+            for thread in &found {
+                let frames = frames_of(thread);
+                let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
+                let ns = super::wall::overlap(filter.times.as_deref(), start, end);
+                collector.add_labelled(events.blocked, (thread.pid, thread.tid), start, ns, &frames);
+            }
+        }
+        found
     }
 
     /// Adds a wait if the filter selects it. Returns whether it does.
@@ -398,4 +462,29 @@ impl OffCpu {
         }
         is_wanted
     }
+}
+
+/// Threads that are named, at most.
+const MAX_NAMED: usize = 8;
+
+/// Returns a line for each thread that waited all the time, and one about the others if they are
+/// many.
+fn waiting_lines(threads: &[RecordedThread]) -> Vec<String> {
+    let named = threads.iter().take(MAX_NAMED);
+    let mut lines: Vec<String> = named.map(|thread| format!("waited all the time: {thread}")).collect();
+    let others = threads.len().saturating_sub(MAX_NAMED);
+    if others > 0 {
+        lines.push(format!("waited all the time: {others} more threads"));
+    }
+    lines
+}
+
+/// Returns the frames of a wait that began before the recording, outermost first.
+pub(super) fn frames_of(thread: &RecordedThread) -> Vec<String> {
+    let mut frames: Vec<String> = thread.functions.iter().rev().cloned().collect();
+    if !thread.place.is_empty() && !thread.syscall.is_empty() {
+        frames.insert(0, thread.place.clone());
+    }
+    frames.push(WallTime::wait_label(thread.wait_kind()));
+    frames
 }

@@ -4,8 +4,10 @@ use std::ops::RangeInclusive;
 
 use perf_abi::{Attr, AttrFlags, EventType, Software};
 use perf_decode::{Layout, Record, Sample, SwitchDirection};
+use rustc_hash::FxHashMap;
 
-use super::{Filter, Metadata};
+use super::off_cpu::frames_of;
+use super::{Filter, Metadata, RecordedThreads};
 use crate::collect::{Collector, Gaps, SpanKind, ThreadSpans, Wait, WaitReason, WallTime};
 use crate::profile::{EventId, Profile, StackId};
 
@@ -28,6 +30,16 @@ pub(super) struct Wall {
     is_user_only: bool,
     /// The time of the first record, in ns.
     first: Option<u64>,
+    /// For each thread that was there at the start, the frames of its wait, outermost first; none if
+    /// it did not wait.
+    at_start: FxHashMap<u32, Vec<String>>,
+    /// Times of threads on a CPU and without one, as the kernel counted them. Threads that exited or
+    /// are new are missing.
+    counted: Vec<((u32, u32), (u64, u64))>,
+    /// Whether the wakeups of all threads are known.
+    has_wakeups: bool,
+    /// Whether all records were read.
+    is_finished: bool,
     /// Whether the times of losses are known. Otherwise a loss is noted when it is reported.
     knows_gaps: bool,
 }
@@ -61,6 +73,10 @@ impl WallPlan {
             on_cpu: chosen.map(|(index, _, event)| (index, event)),
             is_user_only: chosen.is_some_and(|(_, is_user_only, _)| is_user_only),
             first: None,
+            at_start: FxHashMap::default(),
+            counted: Vec::new(),
+            has_wakeups: false,
+            is_finished: false,
             knows_gaps,
         }
     }
@@ -83,6 +99,16 @@ fn is_thread(tid: u32) -> bool {
 }
 
 impl Wall {
+    /// Begins the time of the threads that are there at the start.
+    pub(super) fn begin(&mut self, threads: &RecordedThreads) {
+        for thread in &threads.threads {
+            self.spans.begin(thread.pid, thread.tid, threads.start);
+            let frames = if thread.is_waiting() { frames_of(thread) } else { Vec::new() };
+            self.at_start.insert(thread.tid, frames);
+            self.counted.extend(thread.times.map(|times| ((thread.pid, thread.tid), times)));
+        }
+    }
+
     /// Applies a record, after the waits. `has_wait` is set if it ends a wait, and `was_waiting` if
     /// its thread exits in a wait.
     pub(super) fn update<L: Layout>(
@@ -158,6 +184,7 @@ impl Wall {
         // If only some wakeups are known, the time cannot be split.
         let blocked = if has_wakeups || wait.is_runnable() { wait.blocked() } else { wait.duration() };
         let woken = wait.start.saturating_add(blocked).clamp(start, end);
+        self.has_wakeups = has_wakeups;
         self.add_spans(Some((wait, woken)), collector, filter);
     }
 
@@ -184,14 +211,24 @@ impl Wall {
                 }
                 (SpanKind::Wait, Some((wait, woken))) if wait.waiter.is_some() || !filter.needs_dso() => {
                     let blocked = overlap(filter.times.as_deref(), span.start, woken);
-                    self.time.add_wait(collector, wait, blocked, ns.saturating_sub(blocked));
+                    let has_wakeups = self.has_wakeups;
+                    self.time.add_wait(collector, wait, blocked, ns.saturating_sub(blocked), has_wakeups);
                 }
                 (SpanKind::Wait, _) => {}
                 (SpanKind::Lost, _) => {
                     self.time.add_labelled(collector, ids, span.start, ns, &[WallTime::LOST]);
                 }
                 (SpanKind::WaitsFromStart, _) => {
-                    self.time.add_labelled(collector, ids, span.start, ns, &[WallTime::UNKNOWN_WAIT]);
+                    let frames = self.at_start.get(&span.tid);
+                    let frames: Vec<&str> = match frames {
+                        // It ran or was ready, and no record tells which.
+                        Some(frames) if frames.is_empty() && self.is_finished => vec![WallTime::UNKNOWN],
+                        // It did not run until the switch that ends the span.
+                        Some(frames) if frames.is_empty() => vec![WallTime::READY],
+                        Some(frames) => frames.iter().map(String::as_str).collect(),
+                        None => vec![WallTime::UNKNOWN_WAIT],
+                    };
+                    self.time.add_labelled(collector, ids, span.start, ns, &frames);
                 }
             }
         }
@@ -201,12 +238,21 @@ impl Wall {
     pub(super) fn finish(
         &mut self,
         end: u64,
+        has_wakeups: bool,
         collector: &mut Collector,
         filter: &Filter,
         notes: &mut Vec<String>,
     ) {
+        self.is_finished = true;
         self.spans.finish(end);
         self.add_spans(None, collector, filter);
+        self.has_wakeups = has_wakeups;
+        // They are counts of the whole time and of all stacks.
+        if !filter.needs_time() && !filter.needs_dso() {
+            for (ids, (running, ready)) in std::mem::take(&mut self.counted) {
+                self.time.set_counted(ids, running, ready);
+            }
+        }
         if self.on_cpu.is_none() {
             notes.push(format!(
                 "where threads ran is not known, because the recording has no samples of cycles or a clock: {}",
@@ -220,14 +266,19 @@ impl Wall {
         }
     }
 
+    /// Returns whether the kernel's counts are known for any thread.
+    pub(super) fn has_counts(&self) -> bool {
+        !self.counted.is_empty()
+    }
+
     /// Completes the finished profile.
     pub(super) fn complete(self, profile: &mut Profile) {
-        self.time.finish(profile, self.on_cpu.map(|(_, event)| event));
+        self.time.finish(profile, self.on_cpu.map(|(_, event)| event), self.has_wakeups);
     }
 }
 
 /// Returns how many ns of a span are in any of the ranges.
-fn overlap(ranges: Option<&[RangeInclusive<u64>]>, start: u64, end: u64) -> u64 {
+pub(super) fn overlap(ranges: Option<&[RangeInclusive<u64>]>, start: u64, end: u64) -> u64 {
     let Some(ranges) = ranges else { return end.saturating_sub(start) };
     let mut parts: Vec<_> = ranges
         .iter()

@@ -1,6 +1,6 @@
 //! Adds the whole time of threads to a profile.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::wait_kind;
 use crate::collect::{Collector, Wait};
@@ -19,11 +19,27 @@ pub struct WallTime {
     wall: EventId,
     /// Waits whose kinds are known when the functions have names.
     blocked: EventId,
+    /// Time without a CPU.
+    ready: EventId,
     /// Samples that count as time on a CPU, and are removed.
     left_out: EventId,
     /// Process and thread id, the time on a CPU in ns, and the thread under its last name.
     running: FxHashMap<(u32, u32), (u64, ThreadId)>,
+    /// Time on a CPU, and time without one, as the kernel counted them.
+    counted: FxHashMap<(u32, u32), [u64; 2]>,
 }
+
+/// Parts of the time of a thread, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    running: u64,
+    ready: u64,
+    blocked: u64,
+}
+
+/// How much later than the kernel's count of a switch its record is at most, in ns. A sample of the
+/// switch with the callchain comes between them.
+const MAX_SWITCH: u64 = 50_000;
 
 impl WallTime {
     /// Name of the event.
@@ -34,6 +50,8 @@ impl WallTime {
     pub const RUNNING: &'static str = "[running]";
     /// The frame of a wait for something unknown.
     pub const UNKNOWN_WAIT: &'static str = "[wait: unknown]";
+    /// The frame of a thread of which no record tells whether it ran.
+    pub const UNKNOWN: &'static str = "[unknown: no record]";
     /// The frame of the time in which records were lost, so that the state is unknown.
     pub const LOST: &'static str = "[unknown: records lost]";
     /// Name of the event of waits, which [`finish`](Self::finish) removes.
@@ -44,9 +62,21 @@ impl WallTime {
     /// Adds the event to a profile.
     pub fn new(collector: &mut Collector) -> Self {
         let event = |name| Event { is_span: false, ..Event::spans(name) };
-        let events = [Self::EVENT, Self::BLOCKED, Self::LEFT_OUT];
-        let [wall, blocked, left_out] = events.map(|name| collector.event(event(name)));
-        Self { wall, blocked, left_out, running: FxHashMap::default() }
+        let events = [Self::EVENT, Self::BLOCKED, Self::READY, Self::LEFT_OUT];
+        let [wall, blocked, ready, left_out] = events.map(|name| collector.event(event(name)));
+        let (running, counted) = (FxHashMap::default(), FxHashMap::default());
+        Self { wall, blocked, ready, left_out, running, counted }
+    }
+
+    /// Sets how long a thread was on a CPU, and ready without one, during its whole time in the
+    /// profile, as the kernel counts in `/proc/PID/schedstat`, in ns.
+    ///
+    /// The records of a switch are written after the kernel has counted it, some µs later. So they
+    /// have less time on a CPU and more without one, by up to a fifth for a thread that switches
+    /// 7000 times a second. [`finish`](Self::finish) corrects this, by at most 50 µs a switch. If
+    /// wakeups are unknown, it also moves the time after them from waits to [`READY`](Self::READY).
+    pub fn set_counted(&mut self, ids: (u32, u32), running: u64, ready: u64) {
+        self.counted.insert(ids, [running, ready]);
     }
 
     /// Returns the event for samples that count as time on a CPU, and are not in the profile, because
@@ -67,7 +97,7 @@ impl WallTime {
         (*sum, *last) = (sum.saturating_add(ns), thread);
     }
 
-    /// Adds time of a thread in a state that a frame names, in ns.
+    /// Adds time of a thread in a state that the innermost frame names, in ns.
     pub fn add_labelled(
         &mut self,
         collector: &mut Collector,
@@ -76,70 +106,120 @@ impl WallTime {
         ns: u64,
         frames: &[&str],
     ) {
-        let thread = collector.thread(pid, tid);
-        let stack = collector.stack_of_labels(None, frames);
-        add(collector, self.wall, (thread, stack), start, ns);
+        let event = if frames.last() == Some(&Self::READY) { self.ready } else { self.wall };
+        collector.add_labelled(event, (pid, tid), start, ns, frames);
     }
 
     /// Adds a wait, with the [stack](Collector::stack) of its thread: `blocked` ns until the thread
-    /// was woken, and `ready` ns after that.
+    /// was woken, and `ready` ns after that. Set `has_wakeups` if the wakeups of all threads were
+    /// recorded.
     pub fn add_wait(
         &mut self,
         collector: &mut Collector,
         wait: &Wait<Option<StackId>>,
         blocked: u64,
         ready: u64,
+        has_wakeups: bool,
     ) {
         let thread = collector.thread(wait.pid, wait.tid);
+        let is_split = wait.is_runnable() || wait.wakeup.is_some() || !wait.is_finished;
+        collector.losses.waits_without_wakeup += u64::from(has_wakeups && !is_split);
+        collector.losses.waits_without_stack += u64::from(wait.waiter.is_none());
         add(collector, self.blocked, (thread, wait.waiter), wait.start, blocked);
         let stack = collector.stack_of_labels(wait.waiter, &[Self::READY]);
-        add(collector, self.wall, (thread, stack), wait.start.saturating_add(wait.blocked()), ready);
+        add(collector, self.ready, (thread, stack), wait.start.saturating_add(wait.blocked()), ready);
     }
 
     /// Completes the event in the finished profile, and removes all others: names what threads wait
-    /// for, and scales the samples of the event `on_cpu` to the time on a CPU.
-    pub fn finish(self, profile: &mut Profile, on_cpu: Option<EventId>) {
+    /// for, and scales the samples of the event `on_cpu` to the time on a CPU. Set `has_wakeups` if
+    /// the wakeups of all threads were recorded.
+    pub fn finish(mut self, profile: &mut Profile, on_cpu: Option<EventId>, has_wakeups: bool) {
+        let counted = self.take_counted(profile, has_wakeups);
+        let part = |part: fn(&Parts) -> u64| -> FxHashMap<(u32, u32), u64> {
+            counted.iter().map(|(ids, parts)| (*ids, part(parts))).collect()
+        };
+        let (ready, blocked) = (part(|parts| parts.ready), part(|parts| parts.blocked));
+        for (ids, parts) in &counted {
+            if let Some((sum, _)) = self.running.get_mut(ids) {
+                *sum = parts.running;
+            }
+        }
+        scale(profile, &ready, |event| event == self.ready);
+        scale(profile, &blocked, |event| event == self.blocked);
         self.name_waits(profile);
         let is_on_cpu = |event: EventId| Some(event) == on_cpu || event == self.left_out;
-        let ids = |profile: &Profile, thread| profile.thread(thread).map(|thread| (thread.pid, thread.tid));
-        let mut sums: FxHashMap<(u32, u32), u128> = FxHashMap::default();
-        for sample in profile.samples().iter().filter(|sample| is_on_cpu(sample.event)) {
-            if let Some(ids) = ids(profile, sample.thread) {
-                *sums.entry(ids).or_default() += u128::from(sample.value);
+        let running = self.running.iter().map(|(ids, &(ns, _))| (*ids, ns)).collect();
+        let scaled = scale(profile, &running, is_on_cpu);
+        for sample in profile.samples_mut() {
+            if sample.event != self.left_out && (is_on_cpu(sample.event) || sample.event == self.ready) {
+                sample.event = self.wall;
             }
         }
-        // What was distributed so far, so that the parts sum up to the whole without rounding errors.
-        let mut done: FxHashMap<(u32, u32), u128> = FxHashMap::default();
-        let threads = profile.threads().to_vec();
-        let wall = self.wall;
-        for sample in profile.samples_mut().iter_mut().filter(|sample| is_on_cpu(sample.event)) {
-            let Some(thread) = threads.get(sample.thread.index()) else { continue };
-            let ids = (thread.pid, thread.tid);
-            let sum = sums.get(&ids).copied().unwrap_or(0).max(1);
-            let whole = u128::from(self.running.get(&ids).map_or(0, |&(ns, _)| ns));
-            let before = done.entry(ids).or_default();
-            let share = |part: u128| u64::try_from(whole.saturating_mul(part) / sum).unwrap_or(u64::MAX);
-            let after = *before + u128::from(sample.value);
-            sample.value = share(after).saturating_sub(share(*before));
-            *before = after;
-            if sample.event != self.left_out {
-                sample.event = wall;
-            }
-        }
-        let mut rest: Vec<_> =
-            self.running.iter().filter(|(ids, _)| sums.get(ids).is_none_or(|sum| *sum == 0)).collect();
+        let mut rest: Vec<_> = self.running.iter().filter(|(ids, _)| !scaled.contains(ids)).collect();
         rest.sort_unstable_by(|a, b| a.0.cmp(b.0));
         for (_, &(value, thread)) in rest {
             let label = profile.label(Self::RUNNING);
             let stack = Some(profile.stack_with(None, label));
-            let sample = Sample { event: wall, thread, stack, value, count: 1, time: None, cpu: None };
+            let sample = Sample { event: self.wall, thread, stack, value, count: 1, time: None, cpu: None };
             profile.samples_mut().push(sample);
         }
         let mut index = 0;
         profile.retain_events(|_| {
             index += 1;
-            index - 1 == wall.index()
+            index - 1 == self.wall.index()
         });
+    }
+
+    /// Returns the parts of the threads for which the kernel counted, which have the sum of the
+    /// parts by records. Adds the time after unknown wakeups as samples without a stack.
+    fn take_counted(&mut self, profile: &mut Profile, has_wakeups: bool) -> FxHashMap<(u32, u32), Parts> {
+        let counted = std::mem::take(&mut self.counted);
+        let mut found: FxHashMap<(u32, u32), (Parts, u64, ThreadId)> = FxHashMap::default();
+        for sample in profile.samples() {
+            let is_ready = sample.event == self.ready;
+            let is_part = is_ready || sample.event == self.blocked;
+            let Some(thread) = profile.thread(sample.thread).filter(|_| is_part) else { continue };
+            let ids = (thread.pid, thread.tid);
+            let (parts, switches, _) = found.entry(ids).or_insert((Parts::default(), 0, sample.thread));
+            let part = if is_ready { &mut parts.ready } else { &mut parts.blocked };
+            *part = part.saturating_add(sample.value);
+            *switches = switches.saturating_add(sample.count);
+        }
+        let mut result = FxHashMap::default();
+        for (ids, [counted_running, counted_ready]) in counted {
+            let Some(&(Parts { ready, blocked, .. }, switches, thread)) = found.get(&ids) else { continue };
+            let running = self.running.get(&ids).map_or(0, |&(ns, _)| ns);
+            let Some(whole) = running.checked_add(ready).and_then(|sum| sum.checked_add(blocked)) else {
+                continue;
+            };
+            let most = switches.saturating_mul(MAX_SWITCH);
+            let later = ready.saturating_sub(counted_ready).min(most);
+            let hidden = if has_wakeups { 0 } else { counted_ready.saturating_sub(ready).min(blocked) };
+            let new_ready = ready - later;
+            let more = counted_running.saturating_sub(running).min(most);
+            let new_running = running.saturating_add(more).min(whole - new_ready - hidden);
+            let new_blocked = whole - new_ready - hidden - new_running;
+            // Without a wait of its own, nothing can be scaled.
+            if blocked == 0 && new_blocked > 0 || running == 0 && new_running > 0 {
+                continue;
+            }
+            result.insert(ids, Parts { running: new_running, ready: new_ready, blocked: new_blocked });
+            if hidden > 0 {
+                let label = profile.label(Self::READY);
+                let stack = Some(profile.stack_with(None, label));
+                let (event, value) = (self.wall, hidden);
+                profile.samples_mut().push(Sample {
+                    event,
+                    thread,
+                    stack,
+                    value,
+                    count: 1,
+                    time: None,
+                    cpu: None,
+                });
+            }
+        }
+        result
     }
 
     /// Adds to each wait the frame with what it waits for.
@@ -167,6 +247,38 @@ impl WallTime {
     }
 }
 
+/// Scales samples so that the samples of each thread sum up to its value. Returns the threads that
+/// have samples.
+fn scale(
+    profile: &mut Profile,
+    values: &FxHashMap<(u32, u32), u64>,
+    is_wanted: impl Fn(EventId) -> bool,
+) -> FxHashSet<(u32, u32)> {
+    let threads: Vec<_> = profile.threads().iter().map(|thread| (thread.pid, thread.tid)).collect();
+    let ids = |sample: &Sample| threads.get(sample.thread.index()).copied();
+    let mut sums: FxHashMap<(u32, u32), u128> = FxHashMap::default();
+    for sample in profile.samples().iter().filter(|sample| is_wanted(sample.event)) {
+        if let Some(ids) = ids(sample) {
+            *sums.entry(ids).or_default() += u128::from(sample.value);
+        }
+    }
+    sums.retain(|_, sum| *sum > 0);
+    // What was distributed so far, so that the parts sum up to the whole without rounding errors.
+    let mut done: FxHashMap<(u32, u32), u128> = FxHashMap::default();
+    for sample in profile.samples_mut().iter_mut().filter(|sample| is_wanted(sample.event)) {
+        let Some((ids, whole)) = ids(sample).and_then(|ids| Some((ids, *values.get(&ids)?))) else {
+            continue;
+        };
+        let Some(&sum) = sums.get(&ids) else { continue };
+        let before = done.entry(ids).or_default();
+        let share = |part: u128| u64::try_from(u128::from(whole) * part / sum).unwrap_or(u64::MAX);
+        let after = *before + u128::from(sample.value);
+        sample.value = share(after).saturating_sub(share(*before));
+        *before = after;
+    }
+    sums.into_keys().collect()
+}
+
 /// Adds a sample of a time span.
 fn add(
     collector: &mut Collector,
@@ -190,6 +302,20 @@ fn kind_of(profile: &Profile, stack: Option<StackId>) -> Option<&str> {
 }
 
 impl Collector {
+    /// Adds a time span of a thread whose frames are labels, outermost first.
+    pub(crate) fn add_labelled(
+        &mut self,
+        event: EventId,
+        (pid, tid): (u32, u32),
+        start: u64,
+        ns: u64,
+        frames: &[&str],
+    ) {
+        let thread = self.thread(pid, tid);
+        let stack = self.stack_of_labels(None, frames);
+        add(self, event, (thread, stack), start, ns);
+    }
+
     /// Returns a stack with frames that are labels, outermost first, called from another one.
     pub(super) fn stack_of_labels(&mut self, caller: Option<StackId>, names: &[&str]) -> Option<StackId> {
         let mut locations: Vec<LocationId> = Vec::new();
@@ -223,7 +349,7 @@ mod tests {
         let mut time = WallTime::new(&mut collector);
         fill(&mut collector, &mut time, on_cpu);
         let mut profile = collector.finish();
-        time.finish(&mut profile, Some(on_cpu));
+        time.finish(&mut profile, Some(on_cpu), true);
         assert_eq!(profile.events().len(), 1);
         let mut text = Vec::new();
         Folded::new(profile.event_ids().next().unwrap().0).write(&profile, &mut text).unwrap();
@@ -278,11 +404,11 @@ mod tests {
                 is_finished: true,
             };
             // A label is no function of the kernel.
-            time.add_wait(collector, &wait, 30, 20);
+            time.add_wait(collector, &wait, 30, 20, true);
             let kernel = collector.resolver.locations_mut();
             let kernel = kernel.add_kernel_function("futex_wait");
             let waiter = collector.builder.stack(&[kernel]);
-            time.add_wait(collector, &Wait { waiter, ..wait }, 30, 0);
+            time.add_wait(collector, &Wait { waiter, ..wait }, 30, 0, true);
         });
         let expected = [
             (":8;futex_wait;[wait: futex]", 30),
@@ -290,6 +416,39 @@ mod tests {
             (":8;main;futex_wait;[wait: unknown]", 30),
         ];
         assert_eq!(found, expected.map(|(stack, value)| (stack.to_owned(), value)).into());
+    }
+
+    #[test]
+    fn counts_of_the_kernel_correct_the_time_of_switches() {
+        // By records 700, 250 and 50 µs; the kernel counted 720 and 215.
+        let parts = |counted: [u64; 2], switches: u64, has_wakeups: bool| {
+            let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+            let mut collector = Collector::new(resolver, ProfileBuilder::new());
+            let mut time = WallTime::new(&mut collector);
+            time.add_running(&mut collector, (7, 8), 700_000);
+            let thread = collector.thread(7, 8);
+            let stack = collector.stack_of_labels(None, &["main"]);
+            for (event, value) in [(time.ready, 250_000), (time.blocked, 50_000)] {
+                let sample = Sample { event, thread, stack, value, count: switches, time: None, cpu: None };
+                collector.builder.add(sample);
+            }
+            time.set_counted((7, 8), counted[0] * 1000, counted[1] * 1000);
+            let mut profile = collector.finish();
+            time.finish(&mut profile, None, has_wakeups);
+            let event = profile.event_ids().next().unwrap().0;
+            assert_eq!(profile.total(event), 1_000_000);
+            let mut text = Vec::new();
+            Folded::new(event).without_thread().write(&profile, &mut text).unwrap();
+            String::from_utf8(text).unwrap().replace("000\n", "\n")
+        };
+        let expected = "[running] 720\nmain 215\nmain;[wait: unknown] 65\n";
+        assert_eq!(parts([720, 215], 1, true), expected);
+        // A switch does not take so long, and the time after unknown wakeups does.
+        assert_eq!(parts([900, 0], 1, true), "[running] 800\nmain 150\nmain;[wait: unknown] 50\n");
+        assert_eq!(
+            parts([700, 290], 1, false),
+            "[ready] 40\n[running] 700\nmain 250\nmain;[wait: unknown] 10\n"
+        );
     }
 
     impl Locations {

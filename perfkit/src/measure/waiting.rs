@@ -1,8 +1,7 @@
 //! Threads that wait during the whole measurement. They write no record, and show where a program
 //! hangs.
 
-use perf_session::{System, ThreadState, WaitPlace};
-use perf_tracepoint::SyscallTable;
+use perf_session::{System, ThreadState};
 
 use crate::out::message::{count, shown};
 
@@ -26,6 +25,15 @@ impl Waiting {
     /// Returns as text which threads have waited since, and where; `None` if each has run. `done`
     /// is the verb for the other threads: "recorded" or "traced".
     pub(crate) fn describe(&self, done: &str) -> Option<String> {
+        self.text(|them| format!(", so that nothing of {them} is {done}"))
+    }
+
+    /// Returns the same text about threads whose waits are recorded, because their states were.
+    pub(crate) fn describe_recorded(&self) -> Option<String> {
+        self.text(|_| String::new())
+    }
+
+    fn text(&self, consequence: impl FnOnce(&str) -> String) -> Option<String> {
         let has_waited = |before: &&ThreadState| {
             ThreadState::read(&self.system, before.tid).is_ok_and(|now| now.has_waited_since(before))
         };
@@ -33,19 +41,16 @@ impl Waiting {
         if threads.is_empty() {
             return None;
         }
-        let mut named: Vec<_> = threads.iter().take(MAX_NAMED).map(|thread| self.name(thread)).collect();
+        let line = |thread: &&ThreadState| shown(thread.wait_line(&self.system));
+        let mut named: Vec<_> = threads.iter().take(MAX_NAMED).map(line).collect();
         if threads.len() > MAX_NAMED {
             named.push(format!("and {} others", threads.len() - MAX_NAMED));
         }
         let them = if threads.len() == 1 { "it" } else { "them" };
-        let (threads, named) = (count(threads.len() as u64, "thread"), named.join(", "));
-        Some(format!("{threads} waited all the time, so that nothing of {them} is {done}: {named}"))
-    }
-
-    fn name(&self, thread: &ThreadState) -> String {
-        let place = WaitPlace::read(&self.system, thread.tid);
-        let syscall = place.syscall.map(|number| SyscallTable::default().name(number).into_owned());
-        let place = syscall.or(place.function).map(|place| format!(" ({place})")).unwrap_or_default();
-        format!("{} {}{place}", thread.tid, shown(&thread.name))
+        // Several threads have a line each.
+        let start = if let [_] = named[..] { " " } else { "\n  " };
+        let named = named.join(start);
+        let threads = count(threads.len() as u64, "thread");
+        Some(format!("{threads} waited all the time{}:{start}{named}", consequence(them)))
     }
 }

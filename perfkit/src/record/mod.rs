@@ -53,6 +53,11 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut plan = Plan::new(options, &system)?;
     let set = plan.open()?;
     let mut recorder = Recorder::new(set, &system)?.with_bpf_programs(bpf_programs::loaded);
+    let has_all_threads = options.target.is_on_all_cpus() || !options.target.is_on_cpus();
+    let has_states = options.off_cpu.is_on() && has_all_threads && !options.profiles.is_used();
+    if has_states {
+        recorder = recorder.with_thread_states();
+    }
     if let Some(tasks) = recorder.tasks() {
         plan.choose_wakeups(tasks);
     }
@@ -84,7 +89,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let waiting = Waiting::begin(&system, &tids);
     let mut session = Session::new(recorder, filters, &mut *out, plan.controlled());
     let status = session.run(options, channel);
-    let waiting = waiting.describe("recorded");
+    let waiting = if has_states { waiting.describe_recorded() } else { waiting.describe("recorded") };
     let (ledger, lost) = session.close();
     let of_cpus = if options.target.is_on_cpus() { OfCpus::All } else { OfCpus::Wakeups };
     let (written, ledger) = (out.written(), &ledger);

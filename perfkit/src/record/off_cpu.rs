@@ -52,9 +52,11 @@ impl OffCpuOptions {
             notes.push(note.to_owned());
         }
         if let Err(reason) = &events.wakeups {
-            notes.push(format!(
-                "offcpu-time includes waits for a CPU after a wakeup, because wakeups are not recorded: {reason}"
-            ));
+            notes.push(if self.off_cpu {
+                format!("offcpu-time includes waits for a CPU after a wakeup, because wakeups are not recorded: {reason}")
+            } else {
+                format!("which waits are for a CPU after a wakeup is not recorded: {reason}")
+            });
         }
         Ok(Some(events))
     }

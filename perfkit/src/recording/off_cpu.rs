@@ -26,10 +26,7 @@ pub(crate) struct OffCpuOptions {
 impl OffCpuOptions {
     /// Returns the event for a view of a single event, if the user chooses no other.
     pub(crate) fn event(self) -> Option<&'static str> {
-        match self.wall {
-            true => Some(WallTime::EVENT),
-            false => self.off_cpu.then_some(OffCpuEvents::BLOCKED),
-        }
+        if self.wall { Some(WallTime::EVENT) } else { self.off_cpu.then_some(OffCpuEvents::BLOCKED) }
     }
 
     /// Returns whether waits are shown.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -100,7 +100,11 @@ fn results(output: &[u8]) -> HashMap<String, u64> {
 fn folded(file: &Path, options: &[&str]) -> Vec<(String, u64)> {
     let mut export = perfkit();
     export.args(["export", "-f", "folded", "--no-inline", "--off-cpu"]).args(options).arg("-i").arg(file);
-    let output = export.output().unwrap();
+    lines(export.output().unwrap())
+}
+
+/// Returns the folded stacks of an output.
+fn lines(output: Output) -> Vec<(String, u64)> {
     assert!(output.status.success(), "{output:?}");
     let line = |line: &str| {
         let (stack, value) = line.rsplit_once(' ').unwrap();
@@ -160,6 +164,31 @@ fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
         perf.args(["script", "-F", "comm,event", "-i"]).arg(&file).env("HOME", folder.path(""));
         let script = perf.stdin(Stdio::null()).output().unwrap();
         assert!(script.status.success() && !script.stdout.is_empty(), "{script:?}");
+    }
+}
+
+#[test]
+fn wall_time_of_a_thread_has_each_wait_with_its_kind() {
+    let folder = Folder::new();
+    let file = folder.path("wall.data");
+    let program = std::env::current_exe().unwrap();
+    let mut arguments = vec!["--wall", "-F", "99", "--call-graph", "dwarf,16384", "-o"];
+    arguments.extend([file.to_str().unwrap(), "--", program.to_str().unwrap()]);
+    arguments.extend(WORKLOAD);
+    arguments.push("--nocapture");
+    let Some(output) = record(&arguments) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let results = results(&output.stdout);
+    assert_eq!(results.len(), 3, "{output:?}");
+    let mut export = perfkit();
+    let output = export.args(["export", "-f", "folded", "--no-inline", "--wall", "-i"]).arg(&file).output();
+    let stacks = lines(output.unwrap());
+    for (name, kind) in [("wait_for_sleep", "sleep"), ("wait_for_lock", "futex"), ("wait_for_pipe", "pipe")] {
+        let own: Vec<_> = stacks.iter().filter(|(stack, _)| stack.contains(name)).cloned().collect();
+        let waits = own.iter().filter(|(stack, _)| stack.ends_with(&format!(";[wait: {kind}]")));
+        let waited: u64 = waits.map(|(_, ns)| ns).sum();
+        let ready: u64 = own.iter().filter(|(stack, _)| stack.ends_with(";[ready]")).map(|(_, ns)| ns).sum();
+        assert_is_about(waited + ready, results[name], name);
     }
 }
 
@@ -469,12 +498,13 @@ fn process_that_waits_all_the_time_is_named_with_its_system_call() {
     let (pid, folder) = (sleep.id().to_string(), Folder::new());
     let place = || fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap();
     assert!(is_met(|| place().contains("nanosleep")), "{}", place());
-    let file = folder.path("hangs.data");
-    let file = file.to_str().unwrap();
-    for (done, words) in [
-        ("recorded", &["record", "-e", "dummy", "--off-cpu", "-o", file, "-p"][..]),
-        ("recorded", &["record", "-e", "cpu-clock", "-o", file, "-p"]),
-        ("traced", &["trace", "-p"]),
+    let (file, plain) = (folder.path("hangs.data"), folder.path("plain.data"));
+    let (file, plain) = (file.to_str().unwrap(), plain.to_str().unwrap());
+    let line = format!("{pid} sleep: clock_nanosleep, 100000 s");
+    for (consequence, words) in [
+        ("", &["record", "-e", "dummy", "--off-cpu", "-o", file, "-p"][..]),
+        (", so that nothing of it is recorded", &["record", "-e", "cpu-clock", "-o", plain, "-p"]),
+        (", so that nothing of it is traced", &["trace", "-p"]),
     ] {
         let output = perfkit().args(words).args([&pid, "--", "true"]).output().unwrap();
         if !output.status.success() {
@@ -482,10 +512,27 @@ fn process_that_waits_all_the_time_is_named_with_its_system_call() {
             break;
         }
         let errors = String::from_utf8_lossy(&output.stderr);
-        let expected = format!("1 thread waited all the time, so that nothing of it is {done}: ");
-        let waits = errors.split_once(&expected).unwrap_or_else(|| panic!("{errors}")).1;
-        assert!(waits.starts_with(&pid) && waits.contains("nanosleep)"), "{errors}");
+        let expected = format!("1 thread waited all the time{consequence}: {line}");
+        assert!(errors.contains(&expected), "{errors}");
         assert!(!errors.contains("nothing was sampled"), "{errors}");
+    }
+    // The recording has the wait, and so has each view of it.
+    for view in ["--off-cpu", "--wall"] {
+        if !fs::exists(file).unwrap() {
+            break;
+        }
+        let folded =
+            perfkit().args(["export", "-f", "folded", view, "-i", file, "-o", "-"]).output().unwrap();
+        let (text, errors) =
+            (String::from_utf8(folded.stdout).unwrap(), String::from_utf8_lossy(&folded.stderr));
+        let (stack, ns) =
+            text.trim_end().rsplit_once(' ').unwrap_or_else(|| panic!("{view}: {text}{errors}"));
+        assert!(
+            stack.starts_with("sleep;clock_nanosleep, 100000 s;") && stack.ends_with(";[wait: sleep]"),
+            "{stack}"
+        );
+        assert!(ns.parse::<u64>().unwrap() > 0, "{text}");
+        assert!(errors.contains(&format!("waited all the time: {line}")), "{errors}");
     }
     let _ = sleep.kill();
     let _ = sleep.wait();

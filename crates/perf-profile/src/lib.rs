@@ -48,6 +48,7 @@
 //! | count what the members of a group did between the samples of their leader (`{a,b}:S`) | [`LeaderSampling`] |
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
 //! | see the whole time of threads: on a CPU, ready and waiting | [`ThreadSpans`], [`WallTime`] |
+//! | sum up how long threads wait for a CPU, as `perf sched latency` | [`SchedSummary`] |
 //! | make a profile of each interval while records come | [`Collector::take`] |
 //! | see what runs now: the last intervals, of which older ones count less | [`LiveProfile`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
@@ -87,6 +88,7 @@ mod live;
 mod profile;
 #[cfg(feature = "perf-data")]
 pub mod read;
+mod sched;
 mod view;
 
 pub use collect::{
@@ -104,6 +106,7 @@ pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Reasons, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
 };
+pub use sched::{Durations, SchedCpu, SchedEvent, SchedSummary, SchedThread, ThreadState};
 pub use view::{
     CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, ShortPaths,
     Table, TableSums,

@@ -16,6 +16,7 @@
 //! | to | use |
 //! |---|---|
 //! | make a profile, a table or the waits of a recording | [`ProfileReader`] |
+//! | sum up the scheduling of its threads and CPUs | [`SchedReader`] |
 //! | know its machine, events and build ids | [`Recording::metadata`] |
 //! | use the records directly, in time order | [`Recording::in_time_order`], [`resolver`], [`Members`] |
 //! | write it for a viewer, with its machine and times | [`Metadata::comments`], `Metadata::pprof`, `Metadata::firefox`, `ReadProfile::write_chrome` |
@@ -34,6 +35,7 @@ mod payloads;
 mod profile;
 mod recording;
 mod records;
+mod sched;
 mod script;
 mod threads;
 mod time_spec;
@@ -47,6 +49,7 @@ pub use payloads::Payloads;
 pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
 pub use records::{Damage, DecodedRecord, Progress, Records};
+pub use sched::{ReadSched, SchedError, SchedReader};
 pub use script::{ScriptFields, ScriptLosses, ScriptWriter};
 pub use threads::{RecordedThread, RecordedThreads};
 pub use time_spec::{TimeSpec, TimeSpecError};

@@ -4,12 +4,9 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{self, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::process::ExitCode;
 
 use clap::{Args, Parser as _};
 
@@ -17,8 +14,9 @@ pub(crate) mod workload;
 
 use crate::Arguments;
 use crate::cli::help;
-use crate::out::interrupt::{self, on_interrupt};
-use crate::out::message::{count, of_file, shown};
+use crate::measure::recording_file::RecordingFile;
+use crate::out::interrupt;
+use crate::out::message::{count, shown};
 use crate::out::whole_file;
 use crate::recording::InputOptions;
 
@@ -58,25 +56,20 @@ pub(crate) struct Options {
     keep: bool,
 }
 
-/// Whether `record` runs, which handles interrupts itself.
-static IS_RECORDING: AtomicBool = AtomicBool::new(false);
-
 /// Records the workload and reports it. If sampling is not permitted, the report is about the
 /// built-in recording.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
-    let file = RecordingFile::new(options.keep)?;
+    let file = if options.keep { RecordingFile::kept(KEPT) } else { RecordingFile::temporary("demo") }?;
     let mut is_live = !options.capture;
     if is_live {
         let before = file.inode();
-        IS_RECORDING.store(true, Ordering::Relaxed);
         // Programs are usually compiled without the frame pointers that `-g` needs, as this one is.
         let record = format!(
             "record -F 999 --call-graph dwarf -o FILE -- PERFKIT {} --seconds {}",
             workload::SUBCOMMAND,
             options.seconds
         );
-        let code = file.perfkit(out, &record)?;
-        IS_RECORDING.store(false, Ordering::Relaxed);
+        let code = file.while_recording(|| perfkit(&file, out, &record))?;
         if interrupt::has_occurred() {
             return Ok(ExitCode::from(interrupt::EXIT_CODE));
         }
@@ -87,23 +80,23 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
         }
     }
     if !is_live {
-        whole_file::write_private(&file.path, |file| file.write_all(BUILT_IN))?;
+        whole_file::write_private(file.path(), |file| file.write_all(BUILT_IN))?;
         writeln!(out, "\nThe built-in recording, which was made earlier and NOT on this kernel:")?;
     }
     writeln!(out)?;
-    file.perfkit(out, "report --no-children --percent-limit 1 -i FILE")?;
+    perfkit(&file, out, "report --no-children --percent-limit 1 -i FILE")?;
     if is_live {
         // The functions of the built-in recording have no names on this machine.
         writeln!(out)?;
-        file.perfkit(out, "report -q -g caller --percent-limit 10 --comm sort -i FILE")?;
+        perfkit(&file, out, "report -q -g caller --percent-limit 10 --comm sort -i FILE")?;
     }
     writeln!(out)?;
-    print_kinds(out, &file.path)?;
+    print_kinds(out, file.path())?;
     if !options.keep {
-        writeln!(out, "\n{} is removed now; --keep leaves one here.", shown(&file.path))?;
+        writeln!(out, "\n{} is removed now; --keep leaves one here.", shown(file.path()))?;
     } else if cfg!(feature = "flamegraph") {
         writeln!(out)?;
-        file.perfkit(out, "flamegraph -i FILE -o demo.svg")?;
+        perfkit(&file, out, "flamegraph -i FILE -o demo.svg")?;
     }
     out.write_all(NEXT.as_bytes())?;
     out.flush()?;
@@ -135,66 +128,22 @@ fn print_kinds(out: &mut dyn Write, file: &Path) -> io::Result<()> {
     records.finish()
 }
 
-/// The file of the recording. If it is temporary, it is removed on drop and at an interrupt.
-struct RecordingFile {
-    path: PathBuf,
-    is_temporary: bool,
-}
-
-impl RecordingFile {
-    fn new(is_kept: bool) -> io::Result<Self> {
-        let temporary = || env::temp_dir().join(format!("perfkit-demo-{}.data", process::id()));
-        let (path, is_temporary) = if is_kept { (KEPT.into(), false) } else { (temporary(), true) };
-        // An existing file would be removed at the end.
-        if is_temporary && path.symlink_metadata().is_ok() {
-            return Err(of_file(&path, &io::ErrorKind::AlreadyExists.into()));
-        }
-        let removed = Self { path: path.clone(), is_temporary };
-        let file = Self { path, is_temporary };
-        on_interrupt(move || {
-            removed.remove();
-            if !IS_RECORDING.load(Ordering::Relaxed) {
-                process::exit(interrupt::EXIT_CODE.into());
-            }
-        })?;
-        Ok(file)
-    }
-
-    fn remove(&self) {
-        if self.is_temporary {
-            // The file may not exist yet.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-
-    /// Returns the inode of the file; `None` if the file does not exist.
-    fn inode(&self) -> Option<u64> {
-        fs::metadata(&self.path).ok().map(|file| file.ino())
-    }
-
-    /// Prints a command line of this program, and runs it. The words FILE and PERFKIT are the
-    /// recording and this program.
-    fn perfkit(&self, out: &mut dyn Write, line: &str) -> io::Result<ExitCode> {
-        // The name that the user typed, so that the line can be repeated.
-        let program = env::args_os().next().unwrap_or_else(|| "perfkit".into());
-        let words = ["PERFKIT"].into_iter().chain(line.split(' ')).map(|word| match word {
-            "FILE" => self.path.clone().into(),
-            "PERFKIT" => program.clone(),
-            word => word.into(),
-        });
-        let words: Vec<OsString> = words.collect();
-        let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-        writeln!(out, "$ {}", quoted.join(" "))?;
-        out.flush()?;
-        let arguments = Arguments::try_parse_from(words).map_err(io::Error::other)?;
-        crate::run(out, &arguments.command)
-    }
-}
-
-impl Drop for RecordingFile {
-    fn drop(&mut self) {
-        self.remove();
-    }
+/// Prints a command line of this program, and runs it. The words FILE and PERFKIT are the
+/// recording and this program.
+fn perfkit(file: &RecordingFile, out: &mut dyn Write, line: &str) -> io::Result<ExitCode> {
+    // The name that the user typed, so that the line can be repeated.
+    let program = env::args_os().next().unwrap_or_else(|| "perfkit".into());
+    let words = ["PERFKIT"].into_iter().chain(line.split(' ')).map(|word| match word {
+        "FILE" => file.path().into(),
+        "PERFKIT" => program.clone(),
+        word => word.into(),
+    });
+    let words: Vec<OsString> = words.collect();
+    let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    writeln!(out, "$ {}", quoted.join(" "))?;
+    out.flush()?;
+    let arguments = Arguments::try_parse_from(words).map_err(io::Error::other)?;
+    crate::run(out, &arguments.command)
 }
 
 /// Returns a word as a shell reads it.

@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod events;
 pub(crate) mod failure;
 pub(crate) mod privilege_levels;
+pub(crate) mod recording_file;
 pub(crate) mod ring_pages;
 pub(crate) mod running;
 pub(crate) mod sampling;

@@ -24,6 +24,7 @@ mod out;
 mod record;
 mod recording;
 mod report;
+mod sched;
 mod script;
 mod stat;
 mod top;
@@ -77,6 +78,7 @@ enum Command {
     Man(man::Options),
     Record(record::Options),
     Report(report::Options),
+    Sched(sched::Options),
     Script(script::Options),
     Stat(stat::Options),
     Top(top::Options),
@@ -106,7 +108,10 @@ fn main() -> ExitCode {
 
 /// Runs a command, and returns the exit code of this program.
 fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
-    if matches!(command, Command::Record(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)) {
+    if matches!(
+        command,
+        Command::Record(_) | Command::Sched(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)
+    ) {
         command::raise_descriptor_limit();
     }
     match command {
@@ -124,6 +129,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),
         Command::Report(options) => report::run(out, options).map(success),
+        Command::Sched(options) => sched::run(out, options),
         Command::Script(options) => script::run(out, options).map(success),
         Command::Stat(options) => stat::run(options),
         Command::Top(options) => top::run(options),

@@ -40,7 +40,7 @@ pub(crate) use folded::Root;
 pub(crate) use losses::{are_few, losses, note_losses, reused};
 pub(crate) use off_cpu::OffCpuOptions;
 pub(crate) use profile::{ProfileOptions, SourceOptions};
-pub(crate) use progress::{Progress, Shown, show_progress};
+pub(crate) use progress::{Progress, Shown, reading, show_progress};
 pub(crate) use stacks::StackOptions;
 
 /// The options that name a recording.

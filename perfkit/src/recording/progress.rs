@@ -38,7 +38,7 @@ pub(crate) fn show_progress(records: &mut Records, shown: Shown) {
 }
 
 /// Returns the callback that shows how much of a recording was read; `None` if nothing is shown.
-pub(super) fn reading(shown: Shown, name: &str, len: Option<u64>) -> Option<impl FnMut(Reading) + 'static> {
+pub(crate) fn reading(shown: Shown, name: &str, len: Option<u64>) -> Option<impl FnMut(Reading) + 'static> {
     enum Sign {
         Bar(Progress),
         Step(#[expect(dead_code, reason = "shown until it is dropped")] Step),

@@ -31,6 +31,7 @@ mod recording_filters;
 mod recording_input;
 mod report;
 mod runtimes;
+mod sched;
 mod script;
 mod shells;
 #[cfg(feature = "flamegraph")]

@@ -93,8 +93,8 @@ mod view;
 
 pub use collect::{
     Collector, EventCollector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved,
-    Resolver, Span, SpanKind, SwitchEvent, ThreadSpans, Wait, WaitReason, Waits, Waker, Wakeup, WallTime,
-    wait_kind,
+    Resolver, Span, SpanKind, Split, SwitchEvent, ThreadSpans, Wait, WaitReason, Waits, Waker, Wakeup,
+    WallTime, wait_kind,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

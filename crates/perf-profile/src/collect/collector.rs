@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::collect::last_stacks::{ChainEnd, LastStacks, NextStack, Source};
 use crate::collect::tabulation::Tabulation;
-use crate::collect::{PendingProfile, Resolver};
+use crate::collect::{PendingProfile, Resolver, Split};
 use crate::profile::{
     self, Event, EventId, LocationId, Losses, Profile, ProfileBuilder, StackId, StringId, Thread, ThreadId,
 };
@@ -59,6 +59,7 @@ pub struct Collector {
     ends: FxHashMap<StackEndReason, u64>,
     /// Locations of frames that are labels, not functions.
     pub(super) labels: FxHashMap<StringId, LocationId>,
+    split: Split,
     pub(super) losses: Losses,
     /// Number of late records up to the last profile.
     late_records: u64,
@@ -111,6 +112,7 @@ impl Collector {
             incomplete: BTreeMap::new(),
             ends: FxHashMap::default(),
             labels: FxHashMap::default(),
+            split: Split::default(),
             losses: Losses::default(),
             late_records: 0,
         }
@@ -126,6 +128,13 @@ impl Collector {
     pub fn with_table(resolver: Resolver, columns: &[Column]) -> io::Result<Self> {
         let tabulation = Some(Tabulation::new(columns)?);
         Ok(Self { tabulation, ..Self::new(resolver, ProfileBuilder::new()) })
+    }
+
+    /// Splits threads by properties of their samples, for tables and stacks by these.
+    #[must_use]
+    pub fn with_split(mut self, split: Split) -> Self {
+        self.split = split;
+        self
     }
 
     /// Adds an event, and returns its id for [`add`](Self::add).
@@ -176,8 +185,9 @@ impl Collector {
     /// the leader samples ([`LeaderSampling`](crate::LeaderSampling)).
     pub fn add_value<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>, value: u64) {
         let pid = sample.pid().unwrap_or(0);
-        let thread = self.thread_of(sample);
         let (time, cpu) = (sample.time(), sample.cpu());
+        let thread = self.thread_of(sample);
+        let thread = self.part_of(thread, cpu, time);
         let source = Source { event, thread, pid, time };
         let added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
         // Registers lead to more frames than the callchain has, and recorded calls may.
@@ -281,6 +291,17 @@ impl Collector {
             *last = Some((tid, cgroup, thread));
         }
         thread
+    }
+
+    /// Returns the part of a thread to which a CPU and a time belong.
+    #[inline]
+    pub(super) fn part_of(&mut self, thread: ThreadId, cpu: Option<u32>, time: Option<u64>) -> ThreadId {
+        if self.split == Split::default() {
+            return thread;
+        }
+        let whole = self.builder.threads().get(thread.index()).copied();
+        let part = whole.and_then(|whole| self.split.part(whole, cpu, time));
+        part.map_or(thread, |part| self.builder.add_thread(part))
     }
 
     /// Returns a thread in the control group of its last sample.

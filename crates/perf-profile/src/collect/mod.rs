@@ -8,6 +8,7 @@ mod off_cpu;
 mod pending;
 mod resolver;
 mod runtime_code;
+mod split;
 mod tabulation;
 mod wall;
 
@@ -18,4 +19,5 @@ pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wake
 pub(crate) use pending::PendingNames;
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};
+pub use split::Split;
 pub use wall::{Span, SpanKind, ThreadSpans, WallTime, wait_kind};

@@ -48,6 +48,8 @@ pub struct Folded {
     has_pid: bool,
     has_tid: bool,
     has_cgroup: bool,
+    has_cpu: bool,
+    has_time: bool,
     has_annotations: bool,
 }
 
@@ -61,6 +63,8 @@ impl Folded {
             has_pid: false,
             has_tid: false,
             has_cgroup: false,
+            has_cpu: false,
+            has_time: false,
             has_annotations: false,
         }
     }
@@ -101,6 +105,22 @@ impl Folded {
         self
     }
 
+    /// Adds the CPU before the name of the thread, in a profile that [splits](crate::Split) threads by
+    /// it: `cpu 1;comm;...`.
+    #[must_use]
+    pub fn with_cpu(mut self) -> Self {
+        self.has_cpu = true;
+        self
+    }
+
+    /// Adds the slice of time before the name of the thread, in a profile that
+    /// [splits](crate::Split) threads by it, in seconds of the events' clock: `7612.300000;comm;...`.
+    #[must_use]
+    pub fn with_time(mut self) -> Self {
+        self.has_time = true;
+        self
+    }
+
     /// Adds `_[k]` to kernel functions and `_[i]` to inlined ones, which some palettes color.
     #[must_use]
     pub fn with_annotations(mut self) -> Self {
@@ -118,8 +138,7 @@ impl Folded {
         let mut tree = Tree::default();
         let nodes = self.add_stacks(profile, &mut names, &mut tree);
         // The frame of samples without an address, needed if lines have no thread name.
-        let nowhere =
-            (!self.has_thread && !self.has_cgroup).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
+        let nowhere = (!self.has_root()).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
         let order = tree.order(&names);
 
         // Sums by root, then in tree order, because the lines of a root are sorted by their frames.
@@ -144,7 +163,7 @@ impl Folded {
         for ((root, node), value) in lines {
             path.clear();
             tree.path(node, &mut path);
-            if self.has_thread || self.has_cgroup {
+            if self.has_root() {
                 path.push(root);
             }
             for (index, &name) in path.iter().rev().enumerate() {
@@ -205,10 +224,19 @@ impl Folded {
                 (false, false) => name,
             }
         });
-        match (cgroup, name) {
-            (Some(cgroup), Some(name)) => format!("{cgroup};{name}"),
-            (cgroup, name) => cgroup.or(name).unwrap_or_default(),
-        }
+        let thread = profile.thread(id);
+        let unknown = || UNKNOWN.to_owned();
+        let cpu = self.has_cpu.then(|| thread.and_then(|thread| thread.cpu));
+        let cpu = cpu.map(|cpu| cpu.map_or_else(unknown, |cpu| format!("cpu {cpu}")));
+        let time = self.has_time.then(|| thread.and_then(|thread| thread.time));
+        let seconds = |time: u64| format!("{}.{:06}", time / 1_000_000_000, time / 1000 % 1_000_000);
+        let time = time.map(|time| time.map_or_else(unknown, seconds));
+        [cgroup, time, cpu, name].into_iter().flatten().collect::<Vec<_>>().join(";")
+    }
+
+    /// Returns whether lines begin with a frame that is not of the stack.
+    fn has_root(&self) -> bool {
+        self.has_thread || self.has_cgroup || self.has_cpu || self.has_time
     }
 }
 

@@ -108,7 +108,8 @@ impl Merge {
             let name = self.locations.intern(profile.locations().string(thread.name));
             let cgroup = profile.cgroup(id).map(|path| self.locations.intern(path));
             let (pid, tid) = if self.by_thread_name { (0, 0) } else { (thread.pid, thread.tid) };
-            *known = Some(self.builder.add_thread(Thread::new(pid, tid, name).with_cgroup(cgroup)));
+            let merged = Thread { cpu: thread.cpu, time: thread.time, ..Thread::new(pid, tid, name) };
+            *known = Some(self.builder.add_thread(merged.with_cgroup(cgroup)));
         }
         *known
     }

@@ -76,7 +76,8 @@ impl Event {
     }
 }
 
-/// A thread under one of its names, in one of its control groups. After an exec, it is a new entry.
+/// A thread under one of its names, in one of its control groups, and if the profile [splits](crate::Split)
+/// threads, on one CPU and in one slice of time. After an exec, it is a new entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Thread {
@@ -89,12 +90,16 @@ pub struct Thread {
     /// The path of the control group, in the strings of [`Locations`]; `None` if it was not
     /// recorded.
     pub cgroup: Option<StringId>,
+    /// The CPU; `None` if the profile does not split threads by it, or if it was not recorded.
+    pub cpu: Option<u32>,
+    /// Start of the slice of time, in ns of the events' clock; `None` like the CPU.
+    pub time: Option<u64>,
 }
 
 impl Thread {
     /// Creates a thread whose control group is unknown.
     pub fn new(pid: u32, tid: u32, name: StringId) -> Self {
-        Self { pid, tid, name, cgroup: None }
+        Self { pid, tid, name, cgroup: None, cpu: None, time: None }
     }
 
     /// Sets the path of the control group.

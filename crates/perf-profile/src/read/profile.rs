@@ -9,7 +9,7 @@ use perf_symbols::FileFinder;
 
 use super::off_cpu::{Finished, OffCpuPlan};
 use super::{Damage, Filter, Members, Metadata, Payloads, Progress, Recording};
-use crate::collect::{Collector, Resolver};
+use crate::collect::{Collector, Resolver, Split};
 use crate::profile::{Event, Profile, ProfileBuilder};
 use crate::view::{Column, TableSums};
 
@@ -40,6 +40,7 @@ pub struct ProfileReader {
     builder: ProfileBuilder,
     /// Columns of the table that is kept instead of the stacks.
     columns: Option<Vec<Column>>,
+    split: Split,
     has_payloads: bool,
     progress: Option<Box<dyn FnMut(Progress)>>,
 }
@@ -91,6 +92,7 @@ impl ProfileReader {
             chosen: None,
             builder: ProfileBuilder::new(),
             columns: None,
+            split: Split::default(),
             has_payloads: false,
             progress: None,
         }
@@ -137,6 +139,12 @@ impl ProfileReader {
     #[must_use]
     pub fn with_table(self, columns: &[Column]) -> Self {
         Self { columns: Some(columns.to_vec()), ..self }
+    }
+
+    /// Splits threads by properties of their samples, for tables and stacks by these.
+    #[must_use]
+    pub fn with_split(self, split: Split) -> Self {
+        Self { split, ..self }
     }
 
     /// Keeps the payloads of the samples of tracepoints, too.
@@ -217,6 +225,7 @@ impl ProfileReader {
             None => Collector::new(resolver, self.builder),
             Some(columns) => Collector::with_table(resolver, &columns)?,
         };
+        collector = collector.with_split(self.split);
         let mut payloads = self.has_payloads.then(Payloads::default);
         let has_filter = !filter.is_empty();
         let events: Vec<_> = about

@@ -20,6 +20,10 @@ pub enum Column {
     Tid,
     /// The control group of the thread.
     Cgroup,
+    /// The CPU, in a profile that [splits](crate::Split) threads by it.
+    Cpu,
+    /// The slice of time, in a profile that [splits](crate::Split) threads by it.
+    Time,
     /// The program, library or part of the kernel.
     Object,
     /// The function. An inlined function is separate from its caller.
@@ -32,7 +36,7 @@ impl Column {
     /// Returns true if the column is a property of the thread, and not of the code.
     fn is_of_thread(self) -> bool {
         match self {
-            Self::Comm | Self::Pid | Self::Tid | Self::Cgroup => true,
+            Self::Comm | Self::Pid | Self::Tid | Self::Cgroup | Self::Cpu | Self::Time => true,
             Self::Object | Self::Function | Self::Line => false,
         }
     }
@@ -50,6 +54,11 @@ pub struct Entry<'p> {
     pub tid: Option<u32>,
     /// The path of the control group; [`UNKNOWN`] if it was not recorded.
     pub cgroup: Option<&'p str>,
+    /// The CPU; also `None` if it was not recorded.
+    pub cpu: Option<u32>,
+    /// Start of the slice of time, in ns of the events' clock; also `None` if times were not
+    /// recorded.
+    pub time: Option<u64>,
     /// The name of the function, or its file and start if it has no name; [`UNKNOWN`] for an
     /// address without a function.
     pub function: Option<&'p str>,
@@ -75,7 +84,8 @@ impl fmt::Display for Entry<'_> {
             f.write_fmt(text)
         };
         // Without `..`, so that a new property is not forgotten here.
-        let Self { comm, pid, tid, cgroup, function, object, line, is_unnamed: _, is_kernel: _ } = self;
+        let Self { comm, pid, tid, cgroup, cpu, time, function, object, line, is_unnamed: _, is_kernel: _ } =
+            self;
         if let Some(comm) = comm {
             part(f, format_args!("{comm}"))?;
         }
@@ -87,6 +97,12 @@ impl fmt::Display for Entry<'_> {
         }
         if let Some(cgroup) = cgroup {
             part(f, format_args!("{cgroup}"))?;
+        }
+        if let Some(cpu) = cpu {
+            part(f, format_args!("cpu {cpu}"))?;
+        }
+        if let Some(time) = time {
+            part(f, format_args!("{}.{:06}", time / 1_000_000_000, time / 1000 % 1_000_000))?;
         }
         if let Some(function) = function {
             part(f, format_args!("{function}"))?;
@@ -109,6 +125,8 @@ struct Head {
     pid: Option<u32>,
     tid: Option<u32>,
     cgroup: Option<StringId>,
+    cpu: Option<u32>,
+    time: Option<u64>,
 }
 
 /// The ids of an entry that come from a function at an address.
@@ -215,6 +233,8 @@ impl Entries {
             pid: self.has(Column::Pid).then_some(thread.pid),
             tid: self.has(Column::Tid).then_some(thread.tid),
             cgroup: thread.cgroup.filter(|_| self.has(Column::Cgroup)),
+            cpu: thread.cpu.filter(|_| self.has(Column::Cpu)),
+            time: thread.time.filter(|_| self.has(Column::Time)),
         }
     }
 
@@ -277,6 +297,8 @@ impl Entries {
             pid: head.pid,
             tid: head.tid,
             cgroup: has_cgroup.then(|| text(head.cgroup)),
+            cpu: head.cpu,
+            time: head.time,
             object: part.filter(|_| self.has(Column::Object)).map(|part| text(part.object)),
             function: part.filter(|_| self.has(Column::Function)).map(|part| text(part.function)),
             line: part.filter(|_| self.has(Column::Line)).map(|part| line(part.line)),

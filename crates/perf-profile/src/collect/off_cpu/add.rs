@@ -79,6 +79,7 @@ impl Collector {
         ];
         for (event, stack, start, value) in parts.into_iter().filter(|&(.., value)| value > 0) {
             let time = Some(start);
+            let thread = self.part_of(thread, wait.cpu, time);
             self.builder.add(Sample { event, thread, stack, value, count: 1, time, cpu: wait.cpu });
         }
     }

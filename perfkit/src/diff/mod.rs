@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use perf_profile::read::ReadProfile;
-use perf_profile::{Change, Diff, Estimate, Event, EventId, Order, Profile, ProfileBuilder, Scale};
+use perf_profile::{Change, Diff, Estimate, Event, EventId, Order, Profile, ProfileBuilder, Scale, Split};
 use serde_json::{Value, json};
 
 mod markdown;
@@ -145,7 +145,11 @@ impl Options {
     }
 
     fn read(&self, path: &Path) -> io::Result<Compared> {
-        let read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
+        if self.sort.contains(&SortKey::TIME) {
+            return Err(io::Error::other("-s time: recordings have no common times"));
+        }
+        let split = Split::for_columns(&sort::columns(&self.sort));
+        let read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new(), split)?;
         sort::check(&self.sort, &read.metadata).map_err(|error| of_file(path, &error))?;
         let event = single_event(&read.profile, self.source.off_cpu.event());
         let event = event.map_err(|error| of_file(path, &error))?;

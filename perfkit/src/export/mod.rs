@@ -17,7 +17,7 @@ use format::Format;
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{ProfileOptions, Root, note_losses, single_event};
+use crate::recording::{ProfileOptions, QuantumOptions, Root, note_losses, single_event};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]
@@ -54,6 +54,8 @@ pub(crate) struct Options {
     /// The outermost frame (folded)
     #[arg(long, value_enum, value_name = "FRAME", default_value = "comm")]
     root: Root,
+    #[command(flatten)]
+    quantum: QuantumOptions,
     /// Add `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which palettes color them (folded)
     #[arg(long)]
     annotate: bool,
@@ -92,7 +94,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let mut read = if row.has_payloads {
         options.profile.profile_with_payloads(builder)?
     } else {
-        options.profile.profile(builder)?
+        options.profile.profile(builder, options.quantum.apply(options.root.split()))?
     };
     options.root.check(&read.metadata)?;
     let preferred = options.profile.source.off_cpu.event();

@@ -20,7 +20,9 @@ use svg::{Look, Picture};
 use crate::cli::help;
 use crate::out::message::{note, shown};
 use crate::out::whole_file;
-use crate::recording::{InputOptions, ProfileOptions, Root, losses, note_losses, single_event};
+use crate::recording::{
+    InputOptions, ProfileOptions, QuantumOptions, Root, losses, note_losses, single_event,
+};
 
 /// Draw a recording as a flame graph: an SVG file for a browser
 #[derive(Args, Debug)]
@@ -68,6 +70,8 @@ pub(crate) struct Options {
     /// The outermost frame [default: comm; of --diff none, because programs that are compared may have other names]
     #[arg(long, value_enum, value_name = "FRAME")]
     root: Option<Root>,
+    #[command(flatten)]
+    quantum: QuantumOptions,
     /// Numbers of samples in place of the sums of their periods
     #[arg(long)]
     counts: bool,
@@ -138,7 +142,11 @@ impl Options {
             None => vec![self.profile.input.clone()],
         };
         let read = |input: InputOptions| {
-            let profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
+            let profiled = self.profile.source.profile(
+                &input,
+                ProfileBuilder::new(),
+                self.quantum.apply(self.root().split()),
+            )?;
             self.root().check(&profiled.metadata)?;
             Ok(Input { path: input.path().to_owned(), profiled })
         };

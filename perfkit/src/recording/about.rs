@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use perf_abi::{Attr, SampleType, Sampling, Software};
 use perf_decode::Value;
 use perf_file::FileEvent;
+use perf_profile::Split;
 use perf_profile::read::Metadata;
 use perf_session::catalog;
 
@@ -38,6 +39,21 @@ pub(crate) fn check_cgroups(about: &Metadata, option: &str) -> io::Result<()> {
     }
     let text = "the samples of this recording have no control group; record with --all-cgroups";
     Err(io::Error::other(format!("{option}: {text}")))
+}
+
+/// Checks that the samples have what threads are split by, for an option that shows it.
+pub(crate) fn check_split(about: &Metadata, split: Split, option: &str) -> io::Result<()> {
+    let lacks = |name: &str, what: &str, remedy: &str| {
+        let text = format!("{option} {name}: the samples of this recording have no {what}; {remedy}");
+        Err(io::Error::other(text))
+    };
+    if split.by_cpu && !about.has_field(SampleType::CPU) {
+        return lacks("cpu", "CPU", "record with -a or --sample-cpu");
+    }
+    if split.quantum.is_some() && !about.has_field(SampleType::TIME) {
+        return lacks("time", "time", "record with --timestamp");
+    }
+    Ok(())
 }
 
 /// Returns the name of an event from the file, or else a name made from the attr.

@@ -30,9 +30,10 @@ mod off_cpu;
 mod open;
 mod profile;
 mod progress;
+mod quantum;
 mod stacks;
 
-pub(crate) use about::{check_cgroups, event_name, lines, print};
+pub(crate) use about::{check_cgroups, check_split, event_name, lines, print};
 pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
@@ -41,6 +42,7 @@ pub(crate) use losses::{are_few, losses, note_losses, reused};
 pub(crate) use off_cpu::OffCpuOptions;
 pub(crate) use profile::{ProfileOptions, SourceOptions};
 pub(crate) use progress::{Progress, Shown, reading, show_progress};
+pub(crate) use quantum::QuantumOptions;
 pub(crate) use stacks::StackOptions;
 
 /// The options that name a recording.

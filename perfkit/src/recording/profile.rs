@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use perf_profile::read::{ProfileReader, ReadProfile};
-use perf_profile::{Column, ProfileBuilder};
+use perf_profile::{Column, ProfileBuilder, Split};
 
 use super::{
     EventOptions, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Shown, StackOptions, progress,
@@ -40,18 +40,18 @@ pub(crate) struct SourceOptions {
 
 impl ProfileOptions {
     /// Reads the recording. The builder is empty, or has times.
-    pub(crate) fn profile(&self, builder: ProfileBuilder) -> io::Result<ReadProfile> {
-        self.source.profile(&self.input, builder)
+    pub(crate) fn profile(&self, builder: ProfileBuilder, split: Split) -> io::Result<ReadProfile> {
+        self.source.profile(&self.input, builder, split)
     }
 
     /// Reads the recording into a table with these columns, and a profile without stacks; with
     /// waits, into a profile with stacks alone.
-    pub(crate) fn table(&self, columns: &[Column]) -> io::Result<ReadProfile> {
+    pub(crate) fn table(&self, columns: &[Column], split: Split) -> io::Result<ReadProfile> {
         // Waits are found in stacks.
         if self.source.off_cpu.is_shown() {
-            return self.profile(ProfileBuilder::new());
+            return self.profile(ProfileBuilder::new(), split);
         }
-        self.source.read(&self.input, |reader| reader.with_table(columns))
+        self.source.read(&self.input, |reader| reader.with_table(columns).with_split(split))
     }
 
     /// Reads the recording, and keeps the payloads of the samples of tracepoints.
@@ -62,8 +62,13 @@ impl ProfileOptions {
 
 impl SourceOptions {
     /// Reads a recording. The builder is empty, or has times.
-    pub(crate) fn profile(&self, input: &InputOptions, builder: ProfileBuilder) -> io::Result<ReadProfile> {
-        self.read(input, |reader| reader.with_builder(builder))
+    pub(crate) fn profile(
+        &self,
+        input: &InputOptions,
+        builder: ProfileBuilder,
+        split: Split,
+    ) -> io::Result<ReadProfile> {
+        self.read(input, |reader| reader.with_builder(builder).with_split(split))
     }
 
     fn read(

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
-use perf_profile::{CallTree, Direction, EventId, Order, ProfileBuilder, Table};
+use perf_profile::{CallTree, Direction, EventId, Order, ProfileBuilder, Split, Table};
 
 pub(crate) mod header;
 pub(crate) mod json;
@@ -18,7 +18,7 @@ use sort::SortKey;
 use crate::cli::help;
 use crate::out::color::{Color, colored};
 use crate::out::message::{self, count, note, shown};
-use crate::recording::ProfileOptions;
+use crate::recording::{ProfileOptions, QuantumOptions};
 
 /// Print where a recorded program spends its time
 #[derive(Args, Debug)]
@@ -51,6 +51,8 @@ pub(crate) struct Options {
         default_value = "comm,dso,sym"
     )]
     sort: Vec<SortKey>,
+    #[command(flatten)]
+    quantum: QuantumOptions,
     /// Sort by the samples in a function itself, and leave out the column with its callees
     #[arg(long)]
     no_children: bool,
@@ -111,9 +113,10 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let columns = sort::columns(&options.sort);
     let direction = options.call_graph.direction();
+    let split = options.quantum.apply(Split::for_columns(&columns));
     let read = match direction {
-        None => options.profile.table(&columns)?,
-        Some(_) => options.profile.profile(ProfileBuilder::new())?,
+        None => options.profile.table(&columns, split)?,
+        Some(_) => options.profile.profile(ProfileBuilder::new(), split)?,
     };
     let mut out = BufWriter::new(out);
     let (profile, about, sums) = (&read.profile, &read.metadata, &read.table);

@@ -6,11 +6,11 @@ use std::io;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use perf_profile::read::Metadata;
-use perf_profile::{Column, Entry, ShortPaths, UNKNOWN};
+use perf_profile::{Column, Entry, ShortPaths, Split, UNKNOWN};
 use serde_json::{Value, json};
 
 use crate::out::message::shown;
-use crate::recording::check_cgroups;
+use crate::recording::{check_cgroups, check_split};
 
 /// A key of `-s`: a column of the profile, under the name that the perf tool has for it.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,13 @@ pub(crate) struct SortKey {
 }
 
 /// All keys, in the order of the help and of the nodes of a call tree.
-static KEYS: [SortKey; 7] = [
+static KEYS: [SortKey; 9] = [
     SortKey::COMM,
     SortKey::PID,
     SortKey::TID,
     SortKey::CGROUP,
+    SortKey::CPU,
+    SortKey::TIME,
     SortKey::DSO,
     SortKey::SYM,
     SortKey::SRCLINE,
@@ -80,6 +82,26 @@ impl SortKey {
         text: |entry, _| entry.cgroup.unwrap_or(UNKNOWN).to_owned(),
         node: |entry, _, _| entry.cgroup.map(|path| format!("cgroup {path}")),
         json: |entry| vec![("cgroup", known(entry.cgroup).into())],
+    };
+    pub(crate) const CPU: Self = Self {
+        column: Column::Cpu,
+        name: "cpu",
+        aliases: &[],
+        help: "CPU, of recordings of record -a or --sample-cpu",
+        title: "CPU",
+        text: |entry, _| entry.cpu.map_or_else(|| UNKNOWN.to_owned(), |cpu| cpu.to_string()),
+        node: |entry, _, _| entry.cpu.map(|cpu| format!("cpu {cpu}")),
+        json: |entry| vec![("cpu", entry.cpu.into())],
+    };
+    pub(crate) const TIME: Self = Self {
+        column: Column::Time,
+        name: "time",
+        aliases: &[],
+        help: "Slice of time, of the length of --time-quantum",
+        title: "Time",
+        text: |entry, _| entry.time.map_or_else(|| UNKNOWN.to_owned(), seconds),
+        node: |entry, _, _| entry.time.map(seconds),
+        json: |entry| vec![("time", entry.time.into())],
     };
     pub(crate) const DSO: Self = Self {
         column: Column::Object,
@@ -159,6 +181,11 @@ pub(crate) fn fields(entry: &Entry<'_>) -> Vec<(&'static str, Value)> {
     KEYS.iter().flat_map(|key| (key.json)(entry)).chain(flags).collect()
 }
 
+/// Returns a time in ns as seconds, which `--time` reads.
+fn seconds(time: u64) -> String {
+    format!("{}.{:06}", time / 1_000_000_000, time / 1000 % 1_000_000)
+}
+
 fn known(text: Option<&str>) -> Option<&str> {
     text.filter(|&text| text != UNKNOWN)
 }
@@ -202,7 +229,10 @@ impl<'p> FileNames<'p> {
 
 /// Checks that a recording has the columns of keys.
 pub(crate) fn check(keys: &[SortKey], about: &Metadata) -> io::Result<()> {
-    if keys.contains(&SortKey::CGROUP) { check_cgroups(about, "-s cgroup") } else { Ok(()) }
+    if keys.contains(&SortKey::CGROUP) {
+        check_cgroups(about, "-s cgroup")?;
+    }
+    check_split(about, Split::for_columns(&columns(keys)), "-s")
 }
 
 /// Returns the columns of keys.

@@ -10,6 +10,7 @@ use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, Eve
 use super::Options;
 use crate::measure::events::NamedGroup;
 use crate::measure::sampling::{CallGraph, Rate, default_event, dummy, frequency_limit, rate, sampled};
+use crate::report::sort::SortKey;
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;
@@ -43,6 +44,11 @@ impl Plan {
         } else {
             (common, NAMING)
         };
+        if options.sort.contains(&SortKey::TIME) {
+            return Err(io::Error::other("-s time: a table is about now; perfkit record and report -s time"));
+        }
+        let is_by_cpu = options.sort.contains(&SortKey::CPU);
+        let common = if is_by_cpu { common.with_sample_type(SampleType::CPU) } else { common };
         let last = groups.len() - 1;
         for (index, group) in groups.iter_mut().enumerate() {
             let flags = if index == last { naming } else { AttrFlags::empty() };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use perf_abi::CpuMode;
 use perf_decode::{Layout, LostCounts, Record, SampleLayout};
-use perf_profile::{Collector, Event, EventCollector, PendingProfile, ProfileBuilder};
+use perf_profile::{Collector, Event, EventCollector, PendingProfile, ProfileBuilder, Split};
 use perf_record::synthesize::Synthesizer;
 use perf_session::ring::{WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System};
@@ -20,7 +20,7 @@ use crate::measure::events::set_filters;
 use crate::measure::failure::Failure;
 use crate::measure::{bpf_programs, running};
 use crate::out::message::note;
-use crate::report::sort::SortKey;
+use crate::report::sort::{SortKey, columns};
 
 /// The samples of an interval.
 #[derive(Debug)]
@@ -101,6 +101,7 @@ impl Reader {
         set_filters(&set, &filters)?;
         let resolver = running::resolver(options.sort.contains(&SortKey::SRCLINE))?;
         let collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
+        let collector = collector.with_split(Split::for_columns(&columns(&options.sort)));
         let mut events = EventCollector::new(collector);
         for (index, name) in set.names().iter().take(wanted).enumerate() {
             let open = set.events().find(|event| event.index == index);

@@ -49,6 +49,7 @@
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
 //! | see the whole time of threads: on a CPU, ready and waiting | [`ThreadSpans`], [`WallTime`] |
 //! | sum up how long threads wait for a CPU, as `perf sched latency` | [`SchedSummary`] |
+//! | sum up how long threads wait for locks, as `perf lock contention` | [`Locks`] |
 //! | make a profile of each interval while records come | [`Collector::take`] |
 //! | see what runs now: the last intervals, of which older ones count less | [`LiveProfile`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
@@ -85,6 +86,7 @@ mod format;
 #[cfg(test)]
 mod large_values;
 mod live;
+mod locks;
 mod profile;
 #[cfg(feature = "perf-data")]
 pub mod read;
@@ -102,6 +104,7 @@ pub use format::Pprof;
 #[cfg(feature = "json")]
 pub use format::{Arguments, Chrome, Firefox, JsonLines};
 pub use live::LiveProfile;
+pub use locks::{ContentionFlags, LockEvent, LockId, LockWaits, Locks};
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Reasons, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

@@ -39,6 +39,19 @@ impl Durations {
         *bucket = bucket.saturating_add(1);
     }
 
+    /// Adds the durations of another one.
+    pub fn merge(&mut self, other: &Self) {
+        if self.count == 0 || other.max > self.max {
+            (self.max, self.max_end) = (other.max, other.max_end);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.total = self.total.saturating_add(other.total);
+        for (&index, &count) in &other.buckets {
+            let bucket = self.buckets.entry(index).or_default();
+            *bucket = bucket.saturating_add(count);
+        }
+    }
+
     /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.count
@@ -142,6 +155,11 @@ mod tests {
             let rank = (part * values.len() as f64).ceil() as usize;
             let exact = values[rank.saturating_sub(1)];
             let found = durations.quantile(part).unwrap();
+            let mut halves = [Durations::default(), Durations::default()];
+            values.iter().zip((0..2).cycle()).for_each(|(&value, half)| halves[half].add(value, 0));
+            let [mut merged, other] = halves;
+            merged.merge(&other);
+            prop_assert_eq!(&merged, &durations);
             prop_assert!(exact <= found && found - exact <= exact / 64, "{} {}", exact, found);
         }
     }

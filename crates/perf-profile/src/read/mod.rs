@@ -17,6 +17,7 @@
 //! |---|---|
 //! | make a profile, a table or the waits of a recording | [`ProfileReader`] |
 //! | sum up the scheduling of its threads and CPUs | [`SchedReader`] |
+//! | sum up the waits for its locks, with stacks | [`LocksReader`] |
 //! | know its machine, events and build ids | [`Recording::metadata`] |
 //! | use the records directly, in time order | [`Recording::in_time_order`], [`resolver`], [`Members`] |
 //! | write it for a viewer, with its machine and times | [`Metadata::comments`], `Metadata::pprof`, `Metadata::firefox`, `ReadProfile::write_chrome` |
@@ -28,6 +29,7 @@ mod export;
 mod export_json;
 mod filter;
 mod finder;
+mod locks;
 mod members;
 mod metadata;
 mod off_cpu;
@@ -42,6 +44,7 @@ mod time_spec;
 mod wall;
 
 pub use filter::Filter;
+pub use locks::{LocksError, LocksReader, ReadLocks};
 pub use members::Members;
 pub use metadata::{Metadata, MetadataGap, RecordedEvent, Tracepoints};
 pub use off_cpu::OffCpuError;

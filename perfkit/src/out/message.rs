@@ -117,6 +117,12 @@ pub(crate) fn count(count: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", number(count))
 }
 
+/// Returns ns as ms with three decimals, rounded as the perf tool rounds them.
+pub(crate) fn milliseconds(ns: u64) -> String {
+    let us = ns / 1000 + u64::from(ns % 1000 >= 500);
+    format!("{}.{:03}", us / 1000, us % 1000)
+}
+
 /// Removes each ` (os error N)`.
 fn without_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
@@ -148,6 +154,12 @@ mod tests {
         let line = json(&value);
         assert_eq!(line, r#"{"n\u007f":"a\u001b\n\u009b\u2029\u202eü"}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
+    }
+
+    #[test]
+    fn times_are_in_ms_with_three_decimals() {
+        assert_eq!([0, 499, 500, 1_499_500].map(milliseconds), ["0.000", "0.000", "0.001", "1.500"]);
+        assert_eq!(milliseconds(u64::MAX), "18446744073709.552");
     }
 
     #[test]

@@ -55,7 +55,8 @@ fn thread(row: &Row<'_>) -> Value {
     })
 }
 
-fn durations(durations: &Durations) -> Value {
+/// Returns the number, the sum, the average, the 99th percentile and the maximum.
+pub(crate) fn durations(durations: &Durations) -> Value {
     let is_known = durations.count() > 0;
     json!({
         "count": durations.count(),

@@ -13,6 +13,8 @@ mod live;
 mod row;
 mod text;
 
+pub(crate) use json::durations;
+
 use crate::cli::help;
 use crate::measure::recording_file::RecordingFile;
 use crate::out::message::{self, note, shown};
@@ -185,7 +187,7 @@ fn note_unknown(read: &ReadSched, rows: &[Row<'_>]) {
     let waiting: Vec<_> = rows.iter().filter_map(|row| Some((row, row.ready_for(summary.end()?)?))).collect();
     if let Some((row, time)) = waiting.iter().max_by_key(|(_, time)| *time) {
         let (threads, it) = (count(waiting.len() as u64, "thread"), shown(&row.name));
-        let ms = text::milliseconds(*time);
+        let ms = message::milliseconds(*time);
         note(format_args!(
             "{threads} waited for a CPU at the end, {it} ({}) for {ms} ms, which is not in the table",
             row.tid

@@ -7,7 +7,7 @@ use perf_profile::read::ReadSched;
 use perf_session::text_width;
 
 use super::row::Row;
-use crate::out::message::{count, shown};
+use crate::out::message::{count, milliseconds, shown};
 
 /// Titles of the columns. Those of [`durations`] are there twice.
 const TITLES: [&str; 14] = [
@@ -91,24 +91,7 @@ fn durations(durations: &Durations) -> [String; 5] {
     [count, total, avg, text(durations.quantile(0.99)), max]
 }
 
-/// Returns ns as ms with three decimals, rounded as the perf tool rounds them.
-pub(super) fn milliseconds(ns: u64) -> String {
-    let us = ns / 1000 + u64::from(ns % 1000 >= 500);
-    format!("{}.{:03}", us / 1000, us % 1000)
-}
-
 #[allow(clippy::cast_precision_loss)] // printed with one decimal
 fn share(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_in_ms_with_three_decimals() {
-        assert_eq!([0, 499, 500, 1_499_500].map(milliseconds), ["0.000", "0.000", "0.001", "1.500"]);
-        assert_eq!(milliseconds(u64::MAX), "18446744073709.552");
-    }
 }

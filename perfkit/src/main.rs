@@ -19,6 +19,7 @@ mod export;
 mod flamegraph;
 mod jit;
 mod list;
+mod locks;
 mod measure;
 mod out;
 mod record;
@@ -75,6 +76,7 @@ enum Command {
     Flamegraph(flamegraph::Options),
     Jit(jit::Options),
     List(list::Options),
+    Locks(locks::Options),
     Man(man::Options),
     Record(record::Options),
     Report(report::Options),
@@ -110,7 +112,12 @@ fn main() -> ExitCode {
 fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
     if matches!(
         command,
-        Command::Record(_) | Command::Sched(_) | Command::Stat(_) | Command::Top(_) | Command::Trace(_)
+        Command::Locks(_)
+            | Command::Record(_)
+            | Command::Sched(_)
+            | Command::Stat(_)
+            | Command::Top(_)
+            | Command::Trace(_)
     ) {
         command::raise_descriptor_limit();
     }
@@ -126,6 +133,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         Command::Flamegraph(options) => flamegraph::run(options),
         Command::Jit(options) => jit::run(out, options),
         Command::List(options) => list::run(out, options),
+        Command::Locks(options) => locks::run(out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),
         Command::Report(options) => report::run(out, options).map(success),

@@ -16,6 +16,7 @@ mod interrupts;
 mod large_values;
 mod leader_sampling;
 mod list;
+mod locks;
 mod losses;
 mod off_cpu;
 mod outputs;

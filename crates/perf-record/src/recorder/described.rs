@@ -85,7 +85,8 @@ impl Described {
     /// Returns the sections that are known before the first record, and adds to `missing` what
     /// could not be read.
     pub(super) fn features(&self, system: &System, missing: &mut Vec<Missing>) -> Features {
-        let mut features = machine_features(system);
+        let (mut features, unread) = machine_features(system);
+        missing.extend(unread.map(Missing::Machine));
         let version = concat!("perf-record ", env!("CARGO_PKG_VERSION")).as_bytes();
         features.set(Feature::VERSION, &FeatureData::Text(version));
         let arguments: Vec<Vec<u8>> = env::args_os().map(OsStringExt::into_vec).collect();

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use perf_file::feature::BuildId as FileBuildId;
 use perf_session::ring::abi::CpuMode;
 use perf_session::ring::{Attr, AttrFlags};
-use perf_session::{KernelSymbols, System};
+use perf_session::{FileError, KernelSymbols, System};
 use perf_symbols::{BuildId, ObjectFile};
 
 pub use bpf::{LoadedFunction, LoadedProgram};
@@ -73,6 +73,8 @@ pub struct Synthesizer {
     /// Build ids by device and inode, so that a library is read once and not once per process;
     /// `None` for a file without a build id.
     files: HashMap<(u32, u32, u64), Option<BuildId>>,
+    /// Files of processes that exist and cannot be read: their number, and the first error.
+    unread: Option<(usize, FileError)>,
     /// Build ids by path, and the mode in which the file runs.
     build_ids: BTreeMap<Vec<u8>, (BuildId, CpuMode)>,
 }
@@ -94,6 +96,7 @@ impl Synthesizer {
             with_symbols: attr.flags.contains(AttrFlags::KSYMBOL),
             with_programs: attr.flags.contains(AttrFlags::BPF_EVENT),
             files: HashMap::new(),
+            unread: None,
             build_ids: BTreeMap::new(),
         }
     }

@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
+use perf_session::ring::Errno;
 use perf_session::ring::abi::{CpuMode, NamespaceLink};
 use perf_session::{FileError, Mapping};
 use perf_symbols::BuildId;
@@ -18,7 +19,7 @@ const NAMESPACES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgrou
 
 impl Synthesizer {
     /// Appends the records of all processes, and returns their number. Processes that exit
-    /// meanwhile are left out.
+    /// meanwhile are left out. [`unread`](Self::unread) has the files that cannot be read.
     ///
     /// # Errors
     ///
@@ -43,12 +44,15 @@ impl Synthesizer {
     }
 
     fn try_process(&mut self, pid: u32) -> Option<()> {
-        let parent = self.system.task(pid).status().ok()?.parent()?;
+        let status = self.system.task(pid).status();
+        let parent = self.known(status)?.parent()?;
         self.records.fork(pid, parent, pid, parent);
         self.namespaces(pid, pid);
-        self.records.comm(pid, pid, &self.name(pid, pid)?);
+        let name = self.name(pid, pid)?;
+        self.records.comm(pid, pid, &name);
         self.mappings(pid);
-        for tid in self.system.task(pid).threads().unwrap_or_default() {
+        let threads = self.system.task(pid).threads();
+        for tid in self.known(threads).unwrap_or_default() {
             // A thread that exited meanwhile has no name.
             if let Some(name) = self.name(pid, tid).filter(|_| tid != pid) {
                 self.records.fork(pid, pid, tid, pid);
@@ -59,8 +63,32 @@ impl Synthesizer {
         Some(())
     }
 
-    fn name(&self, pid: u32, tid: u32) -> Option<Vec<u8>> {
-        self.system.task(pid).thread(tid).comm().ok()
+    fn name(&mut self, pid: u32, tid: u32) -> Option<Vec<u8>> {
+        let name = self.system.task(pid).thread(tid).comm();
+        self.known(name)
+    }
+
+    /// Returns what was read of a task; `None` if the task has exited, and for a file that cannot
+    /// be read, which is counted.
+    fn known<T>(&mut self, read: Result<T, FileError>) -> Option<T> {
+        let error = match read {
+            Ok(found) => return Some(found),
+            Err(error) => error,
+        };
+        if !error.is_not_found() && error.raw_os_error() != Some(Errno::ESRCH.raw_os_error()) {
+            match &mut self.unread {
+                Some((files, _)) => *files += 1,
+                None => self.unread = Some((1, error)),
+            }
+        }
+        None
+    }
+
+    /// Returns the number of files of existing tasks that could not be read, such as the mappings
+    /// of another user's process, and the first error; `None` if all were read.
+    #[must_use]
+    pub fn unread(&self) -> Option<(usize, &FileError)> {
+        self.unread.as_ref().map(|(files, error)| (*files, error))
     }
 
     /// Appends the namespaces of a thread, if the attr requests them. As in the perf tool, a
@@ -84,7 +112,8 @@ impl Synthesizer {
     /// Appends the mappings. Kernel threads have no mappings, and this user may not see the
     /// mappings of another user's process.
     fn mappings(&mut self, pid: u32) {
-        for mapping in self.system.task(pid).mappings().unwrap_or_default() {
+        let mappings = self.system.task(pid).mappings();
+        for mapping in self.known(mappings).unwrap_or_default() {
             if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {
                 let build_id = self.build_id(pid, &mapping).filter(|_| self.has_build_ids);
                 self.records.mmap2(pid, &mapping, build_id.as_ref().map(BuildId::as_bytes));

@@ -16,6 +16,11 @@ pub enum Missing {
     /// The mappings of the kernel and its modules, without which samples in the kernel have no
     /// names.
     Kernel(KernelMapError),
+    /// Names, threads or mappings of processes, without which samples in them have no names: the
+    /// number of files that cannot be read, and the first error.
+    Processes(usize, FileError),
+    /// Parts of the description of the machine.
+    Machine(FileError),
     /// The names of BPF programs.
     BpfPrograms(Arc<io::Error>),
     /// The paths of cgroups.
@@ -28,6 +33,11 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kernel(error) => error.fmt(f),
+            Self::Processes(1, error) => write!(f, "the file does not name all that ran before: {error}"),
+            Self::Processes(files, error) => {
+                write!(f, "the file does not name all that ran before: {error}, and {} more files", files - 1)
+            }
+            Self::Machine(error) => write!(f, "the file does not describe the whole machine: {error}"),
             Self::BpfPrograms(error) => write!(f, "the names of BPF programs are missing: {error}"),
             Self::Cgroups(error) => write!(f, "the file does not name the cgroups: {error}"),
             Self::TracepointFormats(error) => write!(f, "the file has no formats of tracepoints: {error}"),
@@ -67,6 +77,7 @@ impl Synthesizer {
                 }
             }
         }
+        missing.extend(self.unread.take().map(|(files, error)| Missing::Processes(files, error)));
         Ok(missing)
     }
 }

@@ -1,5 +1,6 @@
 //! Tests with a temporary tree instead of the real `/proc` and `/sys`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,6 +102,25 @@ fn process_has_its_threads_and_executable_mappings() {
 }
 
 #[test]
+fn files_of_processes_that_cannot_be_read_are_counted() {
+    let files = |pid| [format!("/proc/{pid}/status"), format!("/proc/{pid}/task/{pid}/comm")];
+    let [status, name] = files(7);
+    // A directory in place of the file, which even root cannot read.
+    let tree = tree(&[(&status, "PPid:\t1\n"), (&name, "x\n"), ("/proc/7/maps/none", "")]);
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr());
+    assert!(synthesizer.process(7) && !synthesizer.process(8));
+    assert_eq!(lines(&synthesizer), ["fork 7 1 7 1", "comm 7 7 x"]);
+    assert!(matches!(synthesizer.unread(), Some((1, error)) if error.path().ends_with("proc/7/maps")));
+    let [status, name] = files(9);
+    tree.file(&status, "PPid:\t1\n");
+    tree.file(&(name + "/none"), "");
+    assert!(!synthesizer.process(9));
+    let missing = synthesizer.running(Some(&BTreeSet::new()), false, || Ok(Vec::new())).unwrap();
+    let [Missing::Processes(2, _)] = missing[..] else { panic!("{missing:?}") };
+    assert!(missing[0].to_string().ends_with(", and 1 more files"), "{}", missing[0]);
+}
+
+#[test]
 fn mappings_of_data_are_recorded_on_demand() {
     let tree = tree(&[
         ("/proc/7/status", "PPid:\t1\n"),
@@ -170,7 +190,8 @@ fn features_are_those_of_the_files() {
         ("/sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0\n"),
         ("/sys/bus/event_source/devices/software/type", "1\n"),
     ]);
-    let features = machine_features(tree.system());
+    let (features, unread) = machine_features(tree.system());
+    assert!(unread.is_none(), "{unread:?}");
     let has_text = |feature, expected: &str| {
         let mut other = Features::new();
         other.set(feature, &FeatureData::Text(expected.as_bytes()));
@@ -183,6 +204,18 @@ fn features_are_those_of_the_files() {
     assert_eq!(features.get(Feature::NRCPUS), Some(&[2_u32, 1].map(u32::to_ne_bytes).concat()[..]));
     assert!(features.get(Feature::CPU_TOPOLOGY).is_some() && features.get(Feature::PMU_MAPPINGS).is_some());
     assert_eq!(features.get(Feature::NUMA_TOPOLOGY), None);
+}
+
+#[test]
+fn file_of_the_machine_that_cannot_be_read_is_reported() {
+    // A directory in place of the file, which even root cannot read.
+    for file in ["proc/meminfo", "proc/sys/kernel/hostname", "sys/devices/system/cpu/cpu0/cache/index0/level"]
+    {
+        let tree = tree(&[(&format!("/{file}/none"), ""), ("/proc/cpuinfo", "model name : Fast CPU\n")]);
+        let (features, unread) = machine_features(tree.system());
+        assert!(unread.is_some_and(|error| error.path().ends_with(file)), "{file}");
+        assert!(features.get(Feature::CPUDESC).is_some(), "{file}");
+    }
 }
 
 #[test]

@@ -61,94 +61,126 @@ impl System {
     }
 
     /// Returns the register MIDR of arm64, which identifies the first CPU; `None` on other architectures.
-    pub fn midr(&self) -> Option<String> {
+    ///
+    /// # Errors
+    ///
+    /// The file exists and cannot be read.
+    pub fn midr(&self) -> Result<Option<String>, FileError> {
         self.text(&cpu_file("cpu0/regs/identification/midr_el1"))
     }
 
     /// Returns a file of the topology of a CPU, such as `core_cpus_list`; `None` if the kernel does not have it or the CPU
     /// is offline.
-    pub fn topology_text(&self, cpu: u32, name: &str) -> Option<String> {
+    ///
+    /// # Errors
+    ///
+    /// The file exists and cannot be read.
+    pub fn topology_text(&self, cpu: u32, name: &str) -> Result<Option<String>, FileError> {
         self.text(&cpu_file(&format!("cpu{cpu}/topology/{name}")))
     }
 
     /// Returns the caches of all CPUs, by level.
-    pub fn caches(&self) -> Vec<CpuCache> {
+    ///
+    /// # Errors
+    ///
+    /// A file or directory exists and cannot be read.
+    pub fn caches(&self) -> Result<Vec<CpuCache>, FileError> {
         let mut caches = Vec::new();
-        for cpu in self.numbered(&cpu_file(""), "cpu") {
+        for cpu in self.numbered(&cpu_file(""), "cpu")? {
             let folder = cpu_file(&format!("cpu{cpu}/cache"));
-            for index in self.numbered(&folder, "index") {
+            for index in self.numbered(&folder, "index")? {
                 // CPUs that share a cache describe it in the same words.
-                let cache = self.cache(&format!("{folder}/index{index}"));
+                let cache = self.cache(&format!("{folder}/index{index}"))?;
                 caches.extend(cache.filter(|cache| !caches.contains(cache)));
             }
         }
         caches.sort_by_key(|cache: &CpuCache| cache.level);
-        caches
+        Ok(caches)
     }
 
-    fn cache(&self, folder: &str) -> Option<CpuCache> {
-        let number = |name| self.number(format!("{folder}/{name}"), "a number").ok();
+    /// Returns the cache of a folder; `None` without one of its files, which some machines lack.
+    fn cache(&self, folder: &str) -> Result<Option<CpuCache>, FileError> {
+        let number = |name| Self::optional(self.number(format!("{folder}/{name}"), "a number"));
         let text = |name| self.text(&format!("{folder}/{name}"));
-        Some(CpuCache {
-            level: number("level")?,
-            line_size: number("coherency_line_size")?,
-            sets: number("number_of_sets")?,
-            ways: number("ways_of_associativity")?,
-            kind: text("type")?,
-            size: text("size")?,
-            cpus: text("shared_cpu_list")?,
-        })
+        let [level, line_size] = [number("level")?, number("coherency_line_size")?];
+        let [sets, ways] = [number("number_of_sets")?, number("ways_of_associativity")?];
+        let [kind, size, cpus] = [text("type")?, text("size")?, text("shared_cpu_list")?];
+        let cache = || {
+            let (level, line_size, sets, ways) = (level?, line_size?, sets?, ways?);
+            Some(CpuCache { level, line_size, sets, ways, kind: kind?, size: size?, cpus: cpus? })
+        };
+        Ok(cache())
     }
 
-    /// Returns the memory in kB; `None` if `/proc/meminfo` cannot be read.
-    pub fn total_memory(&self) -> Option<u64> {
+    /// Returns the memory in kB; `None` if `/proc/meminfo` does not have it.
+    ///
+    /// # Errors
+    ///
+    /// The file exists and cannot be read.
+    pub fn total_memory(&self) -> Result<Option<u64>, FileError> {
         self.kilobytes("/proc/meminfo", "MemTotal:")
     }
 
     /// Returns the numbers of the NUMA nodes, ascending.
-    pub fn numa_nodes(&self) -> Vec<u32> {
+    ///
+    /// # Errors
+    ///
+    /// The directory exists and cannot be read.
+    pub fn numa_nodes(&self) -> Result<Vec<u32>, FileError> {
         self.numbered(NODES, "node")
     }
 
-    /// Returns the memory and the CPUs of a NUMA node; `None` if its files cannot be read.
-    pub fn numa_memory(&self, node: u32) -> Option<NumaMemory> {
+    /// Returns the memory and the CPUs of a NUMA node; `None` if the kernel does not have its files.
+    ///
+    /// # Errors
+    ///
+    /// A file exists and cannot be read.
+    pub fn numa_memory(&self, node: u32) -> Result<Option<NumaMemory>, FileError> {
         let file = format!("{NODES}/node{node}/meminfo");
-        Some(NumaMemory {
-            total: self.kilobytes(&file, "MemTotal:")?,
-            free: self.kilobytes(&file, "MemFree:")?,
-            cpus: self.text(&format!("{NODES}/node{node}/cpulist"))?,
-        })
+        let (total, free) = (self.kilobytes(&file, "MemTotal:")?, self.kilobytes(&file, "MemFree:")?);
+        let cpus = self.text(&format!("{NODES}/node{node}/cpulist"))?;
+        let memory = || Some(NumaMemory { total: total?, free: free?, cpus: cpus? });
+        Ok(memory())
     }
 
     /// Returns the numbers of the memory blocks of a NUMA node, ascending.
-    pub fn memory_blocks(&self, node: u32) -> Vec<u32> {
+    ///
+    /// # Errors
+    ///
+    /// The directory exists and cannot be read.
+    pub fn memory_blocks(&self, node: u32) -> Result<Vec<u32>, FileError> {
         self.numbered(&format!("{NODES}/node{node}"), "memory")
     }
 
     /// Returns the size of a memory block in bytes; `None` on a machine without such blocks.
-    pub fn memory_block_size(&self) -> Option<u64> {
+    ///
+    /// # Errors
+    ///
+    /// The file exists and cannot be read.
+    pub fn memory_block_size(&self) -> Result<Option<u64>, FileError> {
+        let text = self.text("/sys/devices/system/memory/block_size_bytes")?;
         // In hexadecimal, without a prefix.
-        u64::from_str_radix(&self.text("/sys/devices/system/memory/block_size_bytes")?, 16).ok()
+        Ok(text.and_then(|text| u64::from_str_radix(&text, 16).ok()))
     }
 
-    /// Returns the text of a file without white space around it; `None` if it cannot be read.
-    fn text(&self, absolute: &str) -> Option<String> {
-        Some(self.read(absolute).ok()?.trim().to_owned())
+    /// Returns the text of a file without white space around it; `None` without the file.
+    fn text(&self, absolute: &str) -> Result<Option<String>, FileError> {
+        Ok(Self::optional(self.read(absolute))?.map(|text| text.trim().to_owned()))
     }
 
     /// Returns the number after a key, in kB.
-    fn kilobytes(&self, path: &str, key: &str) -> Option<u64> {
-        let text = self.read(path).ok()?;
-        let (_, rest) = text.split_once(key)?;
-        rest.split_whitespace().next()?.parse().ok()
+    fn kilobytes(&self, path: &str, key: &str) -> Result<Option<u64>, FileError> {
+        let text = self.text(path)?.unwrap_or_default();
+        let number = || text.split_once(key)?.1.split_whitespace().next()?.parse().ok();
+        Ok(number())
     }
 
     /// Returns the numbers after a prefix in the names of a folder, ascending: `cpu0`, `cpu1`, ...
-    fn numbered(&self, folder: &str, prefix: &str) -> Vec<u32> {
-        let names = self.list(folder).unwrap_or_default();
+    fn numbered(&self, folder: &str, prefix: &str) -> Result<Vec<u32>, FileError> {
+        let names = Self::optional(self.list(folder))?.unwrap_or_default();
         let mut numbers: Vec<u32> =
             names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
         numbers.sort_unstable();
-        numbers
+        Ok(numbers)
     }
 }

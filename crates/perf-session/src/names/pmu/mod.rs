@@ -150,14 +150,18 @@ impl Pmu {
         system.list(PMUS)
     }
 
-    /// Returns the numbers and names of all PMUs, by number, without those whose number cannot be
-    /// read.
-    pub fn all_kinds(system: &System) -> Vec<(EventType, String)> {
+    /// Returns the numbers and names of all PMUs, by number.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or is malformed.
+    pub fn all_kinds(system: &System) -> Result<Vec<(EventType, String)>, FileError> {
         let kind = |name: &str| system.number(pmu_file(name, "type"), "the number of the PMU");
-        let names = Self::all_names(system).unwrap_or_default().into_iter();
-        let mut kinds: Vec<_> = names.filter_map(|name| Some((EventType(kind(&name).ok()?), name))).collect();
+        let names = Self::all_names(system)?.into_iter();
+        let kinds = names.map(|name| Ok((EventType(kind(&name)?), name)));
+        let mut kinds = kinds.collect::<Result<Vec<_>, _>>()?;
         kinds.sort_unstable();
-        kinds
+        Ok(kinds)
     }
 
     /// Returns all PMUs, sorted by unit and number.

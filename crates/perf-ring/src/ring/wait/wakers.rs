@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::Call;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ impl Waker {
     ///
     /// [`System`](perf_sys::Error::System); no errno is known that the kernel returns here.
     pub fn wake(&self) -> Result<()> {
-        match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
+        match retry_on_intr(|| rustix::io::write(&self.0, &1_u64.to_ne_bytes())) {
             // The eventfd's counter is at its limit, so it is readable.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
             Err(errno) => Err(Error::of(Call::Write)(errno)),
@@ -73,7 +73,7 @@ impl Waker {
     ///
     /// `System`, as for [`wake`](Self::wake).
     pub fn reset(&self) -> Result<bool> {
-        match rustix::io::read(&self.0, &mut [0; 8]) {
+        match retry_on_intr(|| rustix::io::read(&self.0, &mut [0_u8; 8])) {
             Ok(_) => Ok(true),
             Err(Errno::AGAIN) => Ok(false),
             Err(errno) => Err(Error::of(Call::Read)(errno)),

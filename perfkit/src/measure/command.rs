@@ -6,10 +6,11 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 
 use perf_session::{DescriptorLimit, EventSet, EventSetError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use crate::out::thread;
 
 /// Returns the command of these words, the program first; `None` without a word.
 pub(crate) fn command(words: &[OsString]) -> Option<Command> {
@@ -96,7 +97,7 @@ impl RunningCommand {
             while matches!(waitid(WaitId::Pid(pid), exited), Err(rustix::io::Errno::INTR)) {}
             f();
         };
-        thread::Builder::new().name("perfkit-wait".to_owned()).spawn(wait).map(drop)
+        thread::start("perfkit-wait", wait).map(drop)
     }
 
     /// Asks the command to exit, by `SIGTERM`. Does nothing if it has exited.

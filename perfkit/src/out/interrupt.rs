@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_session::System;
@@ -14,6 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+use crate::out::thread;
 
 /// The first interrupt. Before [`on_interrupt`], the default action of the signals ends the
 /// program.
@@ -128,9 +129,10 @@ pub(crate) fn on_signal(signal: i32, mut f: impl FnMut() + Send + 'static) -> io
 }
 
 fn on_signals(signals: &[i32], mut f: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new(signals)?;
+    let mut signals = Signals::new(signals)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot handle signals: {error}")))?;
     let wait = move || signals.forever().for_each(&mut f);
-    thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
+    thread::start("perfkit-signals", wait).map(drop)
 }
 
 /// Exit code of a program that an interrupt ends at once: 128 and the number of `SIGINT`.
@@ -243,7 +245,7 @@ mod tests {
         while wait(&writer, &interrupted, &none).unwrap() {
             writer.write_all(&[0; 4096]).unwrap();
         }
-        let reading = thread::spawn(move || {
+        let reading = std::thread::spawn(move || {
             reader.read_exact(&mut [0; 4096]).unwrap();
             reader
         });

@@ -1,4 +1,4 @@
-//! Messages, outputs and signals, which also end a wait for a reader of an output.
+//! Messages, outputs, threads and signals, which also end a wait for a reader of an output.
 
 pub(crate) mod color;
 pub(crate) mod destination;
@@ -7,4 +7,5 @@ pub(crate) mod message;
 pub(crate) mod output_path;
 pub(crate) mod payload_names;
 pub(crate) mod standard_output;
+pub(crate) mod thread;
 pub(crate) mod whole_file;

@@ -5,7 +5,7 @@ use std::io;
 
 use perf_record::{FIELDS, NAMING, WakeupEvent};
 use perf_session::ring::{
-    Attr, AttrFlags, BranchSampleType, Clock, Event, EventType, SampleType, Software, Target,
+    Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
 };
 use perf_session::{
     AttrFallback, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent,
@@ -170,10 +170,10 @@ impl Plan {
         }
         let expected = self.ring_pages.unwrap_or(RING_PAGES);
         if let Some(size) = set.ring_size().filter(|size| size.data_pages < expected) {
-            self.notes.push(format!(
-                "rings of {} data pages in place of {expected}: limit of locked memory",
-                size.data_pages
-            ));
+            let has_no_memory = size.reason.and_then(|error| error.errno()) == Some(Errno::ENOMEM);
+            let reason = if has_no_memory { "no memory for larger ones" } else { "limit of locked memory" };
+            self.notes
+                .push(format!("rings of {} data pages in place of {expected}: {reason}", size.data_pages));
         }
         Ok(set)
     }

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 
 use perf_record::{ControlCommand, ControlReader};
 use perf_session::ring::{self, Waker};
+
+use crate::out::thread;
 
 /// An event outside of the rings.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Requests {
             }
             self.send(Request::ControlEnd(Ok(())));
         };
-        thread::Builder::new().name("perfkit-control".to_owned()).spawn(forward).map(drop)
+        thread::start("perfkit-control", forward).map(drop)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io;
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_session::{Counts, EventSet, EventSetTarget};
@@ -19,6 +18,7 @@ use crate::measure::events::set_filters;
 use crate::measure::failure::Failure;
 use crate::out::interrupt::on_interrupt;
 use crate::out::message::note;
+use crate::out::thread;
 
 /// The result of one run.
 #[derive(Debug)]
@@ -226,5 +226,5 @@ fn on_exit_of_all(tasks: &[u32], are_threads: bool, ends: Sender<End>) -> io::Re
         // Fails only after the measurement.
         let _ = ends.send(End::Exited);
     };
-    thread::Builder::new().name("perfkit-wait".to_owned()).spawn(wait).map(drop)
+    thread::start("perfkit-wait", wait).map(drop)
 }

@@ -7,7 +7,7 @@
 use std::io;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use perf_profile::LiveProfile;
 use perf_session::System;
@@ -27,6 +27,7 @@ pub(crate) use options::Options;
 use crate::measure::failure::Failure;
 use crate::out::interrupt::{end_on_interrupt, wake};
 use crate::out::message::note;
+use crate::out::thread;
 use plain::Plain;
 use plan::Plan;
 use reader::{End, Interval, Reader};
@@ -64,8 +65,7 @@ fn top(options: &Options) -> Result<ExitCode, Failure> {
     let (sender, intervals) = mpsc::channel();
     let delay = options.delay;
     let waker = stop.clone();
-    let thread = thread::Builder::new().name("perfkit-rings".to_owned());
-    let running = thread.spawn(move || reader.run(delay, &waker, &sender))?;
+    let running = thread::start("perfkit-rings", move || reader.run(delay, &waker, &sender))?;
 
     let mut live = LiveProfile::new().keeping_eighths(if options.zero { 0 } else { 7 });
     if !options.needs_threads() {

@@ -11,7 +11,7 @@ mod worker;
 
 use std::fmt;
 use std::io;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
@@ -25,6 +25,7 @@ use super::report::Written;
 use super::sink::Sink;
 use crate::measure::failure::Failure;
 use crate::out::message::{count, note};
+use crate::out::thread;
 use folder::Folder;
 use hand_over::{HandOver, Period, Work, queue};
 use push::{Push, Url};
@@ -93,8 +94,7 @@ impl Profiles {
         let mut worker = Worker::new(recorder.events(), folder, push)?;
         worker.add(synthesizer.records().as_words());
         let (hand_over, work) = queue();
-        let thread = thread::Builder::new().name("perfkit-profiles".to_owned());
-        let worker = Some((hand_over, thread.spawn(move || worker.run(work))?));
+        let worker = Some((hand_over, thread::start("perfkit-profiles", move || worker.run(work))?));
         let outcome = Outcome::default();
         Ok(Self { worker, outcome, start: SystemTime::now(), skipped: 0, all_skipped: 0 })
     }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use ureq::http::Uri;
@@ -14,11 +13,12 @@ use ureq::{Agent, Timeout};
 use super::rarely::Rarely;
 use crate::out::interrupt::wait_patiently;
 use crate::out::message::{count, shown};
+use crate::out::thread;
 
 /// Profiles that wait at most. With more, the oldest is dropped.
 const MAX_WAITING: usize = 16;
 
-/// Timeout of one attempt, from the connection to the end of the response.
+/// Timeout of each phase of an attempt after the connection: sending, and waiting for the response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout of a connection.
@@ -159,7 +159,7 @@ impl Push {
     pub(super) fn start(url: Url) -> io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let sender = Sender::new(&url, Arc::clone(&queue));
-        thread::Builder::new().name("perfkit-push".to_owned()).spawn(move || sender.run())?;
+        thread::start("perfkit-push", move || sender.run())?;
         Ok(Self { url, queue })
     }
 
@@ -280,7 +280,6 @@ struct Sender {
 impl Sender {
     fn new(url: &Url, queue: Arc<Queue>) -> Self {
         let agent = Agent::config_builder()
-            .timeout_connect(Some(CONNECT_TIMEOUT))
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -323,7 +322,15 @@ impl Sender {
 
     fn attempt(&self, message: &Message, timeout: Duration) -> Result<(), Failed> {
         let request = self.agent.post(&message.url).header("Content-Type", "application/octet-stream");
-        let request = request.config().timeout_global(Some(timeout)).build();
+        // One for each phase. With one for all, the library resolves the name in a new thread, and
+        // panics if none can be started.
+        let request = request
+            .config()
+            .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT)))
+            .timeout_send_request(Some(timeout))
+            .timeout_send_body(Some(timeout))
+            .timeout_recv_response(Some(timeout))
+            .build();
         match request.send(&message.body[..]) {
             Ok(response) if response.status().is_success() => Ok(()),
             Ok(response) => {

@@ -11,7 +11,7 @@ mod terminal;
 use std::io::{self, IsTerminal as _};
 use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use perf_session::ring::Waker;
 use ratatui::crossterm::event::{self, Event};
@@ -23,6 +23,7 @@ use super::reader::Interval;
 use super::screen::{Moment, Subject};
 use super::sums::Sums;
 use crate::out::interrupt;
+use crate::out::thread;
 use state::State;
 pub(super) use terminal::restore;
 use terminal::{Restore, Terminal};
@@ -80,7 +81,7 @@ fn add_up(
             }
         }
     };
-    let sums = thread::Builder::new().name("perfkit-sums".to_owned()).spawn(add)?;
+    let sums = thread::start("perfkit-sums", add)?;
     Ok((moments, sums))
 }
 
@@ -90,7 +91,7 @@ fn read_keys(waker: Waker) -> io::Result<Receiver<io::Result<Event>>> {
     let (feed, keys) = Feed::new(waker);
     let read = move || while feed.send(event::read()) {};
     // Not joined, because it waits for the next key until the program ends.
-    thread::Builder::new().name("perfkit-keys".to_owned()).spawn(read)?;
+    thread::start("perfkit-keys", read)?;
     Ok(keys)
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves that perf-abi, perf-decode and the fields of perf-tracepoint need neither std nor an allocator and hold no panic path, and that perf-sys
-# needs no std. Each proof stands beside a control that must fail: a proof whose control passes proves nothing.
+# needs no std, and that a sample of failing system calls of perfkit leaves readable files and true counts. Each proof stands beside a
+# control that must fail: a proof whose control passes proves nothing.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -53,6 +54,17 @@ freestanding() {
     "$target_dir/release/$program"
 }
 
+# failing_calls ARGUMENTS...: runs perfkit, or the program of the arguments, with failing calls.
+failing_calls() {
+    cargo run --quiet --locked --target-dir "$target_dir" --package failing-calls -- "$@"
+}
+
+# A few calls of each command. All of them take an hour and more: see CONTRIBUTING.md.
+some_failing_calls() {
+    cargo build --locked --manifest-path ../Cargo.toml --package perfkit
+    failing_calls --sample 6 "$target_dir/../debug/perfkit"
+}
+
 passes 'core-only: perf-abi and perf-decode' ./core-only.sh -p perf-abi -p perf-decode
 passes 'core-only: the fields of perf-tracepoint' ./core-only.sh -p perf-tracepoint --no-default-features
 passes 'core and alloc: the print formats of perf-tracepoint' ./core-only.sh --alloc -p perf-tracepoint
@@ -70,6 +82,16 @@ if [ "$(uname -m)" = x86_64 ]; then
     fails 'no-panic, control: an index is a panic' a_panic_is_left freestanding no-panic --features panics
 else
     report skipped "no-std, no-panic: their entry point is written for x86_64, this is $(uname -m)"
+fi
+
+if [ "$(uname -m)" != x86_64 ]; then
+    report skipped "failing-calls: it changes registers of x86_64, this is $(uname -m)"
+elif [ "$(id -u)" != 0 ]; then
+    report skipped 'failing-calls: it counts a tracepoint, which needs root'
+else
+    passes 'failing-calls: files are readable and counts true after a failed call' some_failing_calls
+    fails 'failing-calls, control: a program without counts is noticed' 'events are accounted for' \
+        failing_calls /bin/true stat
 fi
 
 if [ "$failures" -gt 0 ]; then

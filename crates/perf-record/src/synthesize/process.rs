@@ -68,14 +68,15 @@ impl Synthesizer {
         self.known(name)
     }
 
-    /// Returns what was read of a task; `None` if the task has exited, and for a file that cannot
-    /// be read, which is counted.
+    /// Returns what was read of a task; `None` if the task has exited, for a file that this user
+    /// must not read, and for one that cannot be read, which is counted.
     fn known<T>(&mut self, read: Result<T, FileError>) -> Option<T> {
         let error = match read {
             Ok(found) => return Some(found),
             Err(error) => error,
         };
-        if !error.is_not_found() && error.raw_os_error() != Some(Errno::ESRCH.raw_os_error()) {
+        let has_exited = error.is_not_found() || error.raw_os_error() == Some(Errno::ESRCH.raw_os_error());
+        if !has_exited && !error.is_permission_denied() {
             match &mut self.unread {
                 Some((files, _)) => *files += 1,
                 None => self.unread = Some((1, error)),
@@ -84,8 +85,8 @@ impl Synthesizer {
         None
     }
 
-    /// Returns the number of files of existing tasks that could not be read, such as the mappings
-    /// of another user's process, and the first error; `None` if all were read.
+    /// Returns the number of files of existing tasks that this user may read and that could not be
+    /// read, for example for want of descriptors, and the first error; `None` if all were read.
     #[must_use]
     pub fn unread(&self) -> Option<(usize, &FileError)> {
         self.unread.as_ref().map(|(files, error)| (*files, error))

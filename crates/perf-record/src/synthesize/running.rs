@@ -33,9 +33,15 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kernel(error) => error.fmt(f),
-            Self::Processes(1, error) => write!(f, "the file does not name all that ran before: {error}"),
+            Self::Processes(1, error) => {
+                write!(f, "processes that ran before lack names or mappings: {error}")
+            }
             Self::Processes(files, error) => {
-                write!(f, "the file does not name all that ran before: {error}, and {} more files", files - 1)
+                write!(
+                    f,
+                    "processes that ran before lack names or mappings: {error}, and {} more files",
+                    files - 1
+                )
             }
             Self::Machine(error) => write!(f, "the file does not describe the whole machine: {error}"),
             Self::BpfPrograms(error) => write!(f, "the names of BPF programs are missing: {error}"),

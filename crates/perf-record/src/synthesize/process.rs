@@ -1,14 +1,16 @@
 //! Records of processes that run already.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use perf_session::ring::Errno;
 use perf_session::ring::abi::{CpuMode, NamespaceLink};
 use perf_session::{FileError, Mapping};
-use perf_symbols::BuildId;
+use perf_symbols::{BuildId, ElfError, ObjectFile};
 
-use super::{Synthesizer, build_id_of_file};
+use super::Synthesizer;
 
 /// `PROT_READ`.
 const READ: u32 = 1;
@@ -126,15 +128,33 @@ impl Synthesizer {
     fn build_id(&mut self, pid: u32, mapping: &Mapping) -> Option<BuildId> {
         let path = mapping.path.strip_prefix("/").ok().filter(|_| mapping.inode != 0)?;
         let (major, minor) = mapping.device;
-        let id = *self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
+        let file = (major, minor, mapping.inode);
+        let id = if let Some(id) = self.files.get(&file) {
+            *id
+        } else {
             // Resolved through the root of the process, because a container may have another file
             // at the same path.
-            build_id_of_file(self.system.task(pid).path("root").join(path))
-        });
+            let id = self.read_build_id(self.system.task(pid).path("root").join(path));
+            self.files.insert(file, id);
+            id
+        };
         if let Some(id) = id {
             let path = mapping.path.as_os_str().as_bytes();
             self.build_ids.entry(path.to_vec()).or_insert((id, CpuMode::USER));
         }
         id
+    }
+
+    /// Returns the build id of a file; `None` if it has none or is not an ELF file, and if it
+    /// cannot be read, which is counted.
+    fn read_build_id(&mut self, path: PathBuf) -> Option<BuildId> {
+        match ObjectFile::open(&path) {
+            Ok(file) => file.build_id(),
+            Err(ElfError::Io { errno: Some(errno), .. }) => {
+                let error = io::Error::from_raw_os_error(errno);
+                self.known(Err(FileError::io(path, error)))
+            }
+            Err(_) => None,
+        }
     }
 }

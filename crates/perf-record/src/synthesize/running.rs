@@ -16,8 +16,8 @@ pub enum Missing {
     /// The mappings of the kernel and its modules, without which samples in the kernel have no
     /// names.
     Kernel(KernelMapError),
-    /// Names, threads or mappings of processes, without which samples in them have no names: the
-    /// number of files that cannot be read, and the first error.
+    /// Names, threads, mappings or build ids of processes, without which samples in them have no
+    /// names: the number of files that cannot be read, and the first error.
     Processes(usize, FileError),
     /// Parts of the description of the machine.
     Machine(FileError),
@@ -34,12 +34,12 @@ impl fmt::Display for Missing {
         match self {
             Self::Kernel(error) => error.fmt(f),
             Self::Processes(1, error) => {
-                write!(f, "processes that ran before lack names or mappings: {error}")
+                write!(f, "processes that ran before lack names, mappings or build ids: {error}")
             }
             Self::Processes(files, error) => {
                 write!(
                     f,
-                    "processes that ran before lack names or mappings: {error}, and {} more files",
+                    "processes that ran before lack names, mappings or build ids: {error}, and {} more files",
                     files - 1
                 )
             }

@@ -115,9 +115,21 @@ fn files_of_processes_that_cannot_be_read_are_counted() {
     tree.file(&status, "PPid:\t1\n");
     tree.file(&(name + "/none"), "");
     assert!(!synthesizer.process(9));
+    // A symbolic link to itself cannot be opened.
+    let [status, name] = files(10);
+    for (path, content) in [
+        (&status, "PPid:\t1\n"),
+        (&name, "x\n"),
+        (&"/proc/10/maps".to_owned(), "1000-2000 r-xp 0 fe:00 5  /bin/x\n"),
+        (&"/proc/10/root/bin/y".to_owned(), ""),
+    ] {
+        tree.file(path, content);
+    }
+    std::os::unix::fs::symlink("x", tree.system().path("/proc/10/root/bin/x")).unwrap();
+    assert!(synthesizer.process(10));
     let missing = synthesizer.running(Some(&BTreeSet::new()), false, || Ok(Vec::new())).unwrap();
-    let [Missing::Processes(2, _)] = missing[..] else { panic!("{missing:?}") };
-    assert!(missing[0].to_string().ends_with(", and 1 more files"), "{}", missing[0]);
+    let [Missing::Processes(3, _)] = missing[..] else { panic!("{missing:?}") };
+    assert!(missing[0].to_string().ends_with(", and 2 more files"), "{}", missing[0]);
 }
 
 #[test]

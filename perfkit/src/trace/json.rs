@@ -13,6 +13,10 @@ use crate::out::message;
 pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_>>) -> io::Result<()> {
     let mut object = match entry {
         Entry::Call { call, name, args } => {
+            let texts = args.map(|args| {
+                let named = args.texts().into_iter().map(|(arg, text)| (arg.name().to_owned(), text.into()));
+                Value::Object(named.collect())
+            });
             let args = args.map(|args| {
                 let args = args.iter().map(|(arg, value)| (arg.name().to_owned(), of_tracepoint(&value)));
                 Value::Object(args.collect())
@@ -23,6 +27,7 @@ pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_
                 "syscall": name,
                 "number": call.number,
                 "args": args,
+                "texts": texts,
                 "state": state(call),
                 "duration": call.duration(),
                 "result": call.result(),

@@ -12,6 +12,9 @@ const CALL: usize = 60;
 /// Results from here on are addresses, because a call transfers fewer bytes.
 const ADDRESSES: i64 = 0x7fff_f000;
 
+/// First of the kernel's internal errors, `ERESTARTSYS`.
+const FIRST_INTERNAL: i32 = 512;
+
 /// Writes a line. Times are printed relative to `start`, in ns.
 pub(super) fn write(
     out: &mut dyn Write,
@@ -53,6 +56,8 @@ pub(super) fn write(
 fn result(call: &Syscall) -> String {
     match call.end {
         SyscallEnd::Returned { result, .. } => match SyscallError::from_result(result) {
+            // The program never sees an internal error of the kernel, as strace says, too.
+            Some(error) if error.number() >= FIRST_INTERNAL => format!("? {error}"),
             Some(error) => format!("-1 {error}"),
             None if (0..ADDRESSES).contains(&result) => result.to_string(),
             None => format!("{result:#x}"),
@@ -85,6 +90,7 @@ mod tests {
         let returned = |value| result(&call(SyscallEnd::Returned { time: 4_000_000, result: value }));
         assert_eq!([returned(3), returned(0x7fff_f000_0000)], ["3", "0x7ffff0000000"]);
         assert_eq!(returned(-2), "-1 ENOENT (No such file or directory)");
+        assert!(returned(-512).starts_with("? ERESTARTSYS"));
         assert_eq!(returned(-5000), "0xffffffffffffec78");
     }
 

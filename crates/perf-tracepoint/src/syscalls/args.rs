@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::values::{self, Form, Formed};
 use crate::payload::{Field, Value};
 
 /// An argument of a system call, as tracefs declares it.
@@ -10,6 +11,7 @@ pub struct SyscallArg {
     name: Box<str>,
     type_name: Box<str>,
     kind: Kind,
+    form: Form,
 }
 
 /// Decides how the word of an argument is read.
@@ -21,11 +23,13 @@ enum Kind {
 }
 
 impl SyscallArg {
-    pub(super) fn new(field: &Field<'_>) -> Self {
+    /// Returns an argument of the call of this name in tracefs.
+    pub(super) fn new(call: &str, field: &Field<'_>) -> Self {
         Self {
             name: field.name.into(),
             type_name: field.type_name.into(),
             kind: Kind::of(field.type_name, field.name),
+            form: values::form(call, field.name, field.type_name),
         }
     }
 
@@ -60,16 +64,29 @@ impl SyscallArg {
         }
     }
 
-    /// Returns whether the argument is a directory descriptor, for which -100 means the working
-    /// directory.
-    fn is_directory(&self) -> bool {
-        matches!(&*self.name, "dfd" | "olddfd" | "newdfd" | "from_dfd" | "to_dfd")
+    /// Returns whether the argument is the address of a text that ends with 0 and that the call
+    /// reads, such as a path.
+    pub fn is_text(&self) -> bool {
+        let is_written = matches!(&*self.name, "buf" | "ubuf" | "value" | "optval" | "list" | "shmaddr");
+        let is_char = matches!(&*self.type_name, "const char *" | "char *");
+        is_char && !is_written && !self.name.ends_with("ptr")
     }
 
-    /// Returns whether the argument's name suggests flags, a mask or an address.
-    fn is_hex(&self) -> bool {
-        ["flags", "addr", "start", "prot", "mask", "brk"].iter().any(|end| self.name.ends_with(end))
+    /// Returns whether the argument is a file descriptor. The working directory, -100, is none.
+    pub fn is_descriptor(&self) -> bool {
+        let name = &*self.name;
+        let is_named =
+            name.ends_with("fd") || name.starts_with("fd_") || matches!(name, "fildes" | "fdin" | "fdout");
+        is_named && !matches!(self.kind, Kind::Pointer) && name != "max_fd"
     }
+}
+
+/// A call with its arguments, as tracefs declares them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    /// The name in tracefs, which is the name of the kernel's function.
+    pub(super) name: Box<str>,
+    pub(super) args: Box<[SyscallArg]>,
 }
 
 impl Kind {
@@ -99,15 +116,20 @@ impl Kind {
     }
 }
 
-/// Prints the arguments of a call: `dfd: CWD, filename: 0x7ffe12, flags: 0x80000`.
+/// Prints the arguments of a call: `dfd: AT_FDCWD, filename: 0x7ffe12, flags: O_RDONLY|O_CLOEXEC`.
 ///
-/// Pointers, flags, masks and parts of addresses are hexadecimal, a mode octal, all others decimal.
-/// The text at a pointer is not in the records. If the arguments of the call are unknown, all six
-/// words are printed.
+/// Flags, signals, requests of `ioctl` and other numbers with names are printed by their names, and
+/// numbers as strace prints them: pointers and parts of addresses hexadecimal, permissions octal, all
+/// others decimal. Bits without a name are hexadecimal. Arguments that the call does not use, such as
+/// the permissions of a file that is not created, are left out. The text at a pointer is not in the
+/// records: [`display_with`](Self::display_with) prints it if the caller has it. If the arguments of
+/// the call are unknown, all six words are printed.
+///
+/// The names and numbers are of this architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct SyscallArgs<'a> {
     /// `None` if the arguments are unknown.
-    pub(super) args: Option<&'a [SyscallArg]>,
+    pub(super) call: Option<&'a Call>,
     pub(super) words: [u64; 6],
 }
 
@@ -115,28 +137,75 @@ impl<'a> SyscallArgs<'a> {
     /// Iterates over the arguments with their values; empty if the arguments of the call are
     /// unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&'a SyscallArg, Value<'static>)> + use<'a> {
-        self.args.unwrap_or_default().iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
+        let args = self.call.map(|call| &*call.args).unwrap_or_default();
+        args.iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
+    }
+
+    /// Returns the arguments that the call uses, each with its text.
+    pub fn texts(&self) -> Vec<(&'a SyscallArg, String)> {
+        self.used().map(|(arg, form, word)| (arg, Used { arg, form, word }.to_string())).collect()
+    }
+
+    /// Prints the arguments with `text` in place of an argument for which it returns one. It gets
+    /// the argument and its value.
+    pub fn display_with<'d>(
+        &'d self,
+        text: impl Fn(&SyscallArg, Value<'static>) -> Option<String> + 'd,
+    ) -> impl fmt::Display + 'd {
+        DisplayWith { args: self, text }
+    }
+
+    /// Iterates over the arguments that the call uses, with their forms and words.
+    fn used(&self) -> impl Iterator<Item = (&'a SyscallArg, Form, u64)> + use<'a> {
+        let (call, words) = (self.call, self.words);
+        let args = call.map(|call| &*call.args).unwrap_or_default().iter().zip(words);
+        args.filter_map(move |(arg, word)| {
+            Some((arg, values::shown(&call?.name, &arg.name, arg.form, &words)?, word))
+        })
     }
 }
 
 impl fmt::Display for SyscallArgs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(args) = self.args else {
-            let [first, rest @ ..] = self.words;
+        self.display_with(|_, _| None).fmt(f)
+    }
+}
+
+/// The word of an argument in its form.
+struct Used<'a> {
+    arg: &'a SyscallArg,
+    form: Form,
+    word: u64,
+}
+
+impl fmt::Display for Used<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.form, self.arg.value(self.word)) {
+            (Form::Plain | Form::Hex, Value::Pointer(0)) => f.write_str("NULL"),
+            (Form::Plain, value) => value.fmt(f),
+            (form, _) => Formed { form, bits: self.arg.bits(self.word) }.fmt(f),
+        }
+    }
+}
+
+/// The arguments with texts of the caller.
+struct DisplayWith<'d, 'a, F> {
+    args: &'d SyscallArgs<'a>,
+    text: F,
+}
+
+impl<F: Fn(&SyscallArg, Value<'static>) -> Option<String>> fmt::Display for DisplayWith<'_, '_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.args.call.is_none() {
+            let [first, rest @ ..] = self.args.words;
             write!(f, "{first:#x}")?;
             return rest.iter().try_for_each(|word| write!(f, ", {word:#x}"));
-        };
-        for (index, (arg, word)) in args.iter().zip(self.words).enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{}: ", arg.name)?;
-            let bits = arg.bits(word);
-            match arg.value(word) {
-                Value::Pointer(0) => f.write_str("NULL")?,
-                Value::Signed(-100) if arg.is_directory() => f.write_str("CWD")?,
-                // C prefixes an octal number with 0.
-                Value::Unsigned(mode @ 1..) if &*arg.type_name == "umode_t" => write!(f, "0{mode:o}")?,
-                _ if arg.is_hex() => write!(f, "{bits:#x}")?,
-                value => value.fmt(f)?,
+        }
+        for (index, (arg, form, word)) in self.args.used().enumerate() {
+            write!(f, "{}{}: ", if index == 0 { "" } else { ", " }, arg.name)?;
+            match (self.text)(arg, arg.value(word)) {
+                Some(text) => f.write_str(&text)?,
+                None => Used { arg, form, word }.fmt(f)?,
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use args::{SyscallArg, SyscallArgs};
 pub use call::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::payload::Format;
+use crate::payload::{Format, Location};
 
+use super::args::Call;
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
 
@@ -27,7 +28,7 @@ use super::{SyscallArg, SyscallArgs};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SyscallTable {
-    args: HashMap<i64, Arc<[SyscallArg]>>,
+    calls: HashMap<i64, Arc<Call>>,
 }
 
 /// Greatest number that is looked up. The tables have numbers below 7000.
@@ -44,14 +45,19 @@ impl SyscallTable {
         let mut by_name = HashMap::new();
         for format in formats {
             let Some(name) = format.name.strip_prefix("sys_enter_") else { continue };
-            // The arguments follow the number, which every kernel prints.
-            let args = format.fields.iter().filter(|field| !is_number(field.name));
-            by_name.insert(name, args.map(|field| SyscallArg::new(&field)).collect::<Arc<[_]>>());
+            // The arguments follow the number, which every kernel prints. Copies of what they point
+            // to, of Linux 6.19 and newer, follow them.
+            let args = format
+                .fields
+                .iter()
+                .filter(|field| !is_number(field.name) && field.location == Location::Fixed);
+            let args = args.map(|field| SyscallArg::new(name, &field)).collect();
+            by_name.insert(name, Arc::new(Call { name: name.into(), args }));
         }
         let of_name =
             |name: &str| tracepoint_names(name).iter().find_map(|name| by_name.get(&**name).cloned());
         let calls = numbers().filter_map(|(number, name)| Some((number, of_name(name)?)));
-        Self { args: calls.collect() }
+        Self { calls: calls.collect() }
     }
 
     /// Returns the name of a call, `syscall_N` for an unknown number.
@@ -71,12 +77,12 @@ impl SyscallTable {
 
     /// Returns the arguments of a call; empty if they are unknown.
     pub fn args(&self, number: i64) -> &[SyscallArg] {
-        self.args.get(&number).map_or(&[], |args| args)
+        self.calls.get(&number).map_or(&[], |call| &call.args)
     }
 
     /// Combines the arguments of a call with their values, for printing.
     pub fn with_values(&self, number: i64, words: [u64; 6]) -> SyscallArgs<'_> {
-        SyscallArgs { args: self.args.get(&number).map(|args| &**args), words }
+        SyscallArgs { call: self.calls.get(&number).map(|call| &**call), words }
     }
 
     /// Returns the filter by which both tracepoints of [`SyscallFormats`](super::SyscallFormats)

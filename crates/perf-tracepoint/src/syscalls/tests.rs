@@ -3,6 +3,7 @@
 use crate::payload::Format;
 use proptest::prelude::*;
 
+use super::args::Call;
 use super::numbers::{EXECVE, NEW_TASK, RT_SIGRETURN};
 use super::*;
 
@@ -103,12 +104,13 @@ fn values_are_as_wide_as_their_types() {
         \tfield:size_t count;\toffset:48;\tsize:8;\tsigned:0;\n\
         \tfield:unsigned int fd;\toffset:56;\tsize:8;\tsigned:0;\n";
     let format = Format::parse(format).unwrap();
-    let args: Vec<_> = format.fields.iter().map(|field| SyscallArg::new(&field)).collect();
+    let args = format.fields.iter().map(|field| SyscallArg::new("x", &field)).collect();
+    let call = Call { name: "x".into(), args };
     let words =
         [0xdead_ffff_ff9c, 0x7ffe_1234, 0xffff_ffff_8008_0000, 0xffff_01a4, u64::MAX, 0xffff_ffff_0000_0003];
-    let text = SyscallArgs { args: Some(&args), words }.to_string();
+    let text = SyscallArgs { call: Some(&call), words }.to_string();
     let expected = format!(
-        "dfd: CWD, filename: 0x7ffe1234, flags: 0x80080000, mode: 0644, count: {}, fd: 3",
+        "dfd: AT_FDCWD, filename: 0x7ffe1234, flags: 0x80080000, mode: 0644, count: {}, fd: 3",
         usize::MAX
     );
     assert_eq!(text, expected);
@@ -116,7 +118,7 @@ fn values_are_as_wide_as_their_types() {
 
 #[test]
 fn words_of_unknown_arguments_are_printed() {
-    let args = SyscallArgs { args: None, words: [1, 0, 255, 0, 0, u64::MAX] };
+    let args = SyscallArgs { call: None, words: [1, 0, 255, 0, 0, u64::MAX] };
     assert_eq!(args.to_string(), "0x1, 0x0, 0xff, 0x0, 0x0, 0xffffffffffffffff");
     assert_eq!(args.iter().count(), 0);
 }

@@ -17,7 +17,7 @@ use crate::measure::target::TargetOptions;
     // The last occurrence of an option counts, as in the perf tool.
     args_override_self = true,
     mut_arg("event", |arg| arg.visible_alias("expr").help(
-        "System calls by their names, with * and ?: `openat,read*`, all but those after `!`: `!futex`; and tracepoints, \
+        "System calls by their names, with * and ?: `openat,read*`, by class: `%file`, `%network`, all but a list: `!futex,%memory`; and tracepoints, \
          as the perf tool names them: `sched:sched_switch`, `sched:*` [default: all system calls]"
     )),
     mut_arg("filter", |arg| arg.help("Only hits of the events of the last -e whose fields match, as `prev_pid == 0`")),
@@ -30,7 +30,9 @@ use crate::measure::target::TargetOptions;
          A system call is one line with the time of its start, in ms since the first event, and its duration, printed when it \
          returns. `<... NAME resumed>` is a return whose start was not seen. A call is `<unfinished ...>` if the trace ended \
          before it. `LOST` is printed where records are missing: calls in progress are not joined with what returns after. \
-         A path or other text is printed as its address, because the events do not have it. Calls of 32-bit programs on a \
+         Flags, signals, requests of ioctl and numbers of sockets have the names that strace prints. \
+         A path or other text is printed as its address, because the events do not have it. The classes for -e are those of \
+         strace: %clock, %creds, %desc, %file, %ipc, %memory, %network, %process, %pure, %signal. Calls of 32-bit programs on a \
          64-bit kernel have wrong names.\n\n\
          --json prints an object a line, in the form that docs/trace-json.md describes.",
         &[

@@ -149,15 +149,32 @@ struct Wanted<'t> {
 
 impl<'t> Wanted<'t> {
     fn parse(text: &'t str, table: &SyscallTable) -> io::Result<Self> {
+        // strace has `trace=` before the list.
+        let text = text.strip_prefix("trace=").unwrap_or(text);
         let (list, is_negated) = text.strip_prefix('!').map_or((text, false), |list| (list, true));
         let (mut numbers, mut patterns) = (Vec::new(), Vec::new());
         let (mut has_calls, mut has_all) = (false, false);
         for part in list.split(',').map(str::trim) {
+            // `!mmap,!openat` is what users of the perf tool write.
+            let part = if is_negated { part.strip_prefix('!').unwrap_or(part) } else { part };
             match part {
-                "*" | "syscalls:*" | "raw_syscalls:*" | "raw_syscalls:sys_*" => {
+                "*" | "all" | "%all" | "syscalls:*" | "raw_syscalls:*" | "raw_syscalls:sys_*" => {
                     (has_calls, has_all) = (true, true);
                 }
                 _ if part.contains(':') && !is_negated => patterns.push(part),
+                _ if part.starts_with('%') && SyscallTable::HAS_NAMES => {
+                    let Some(found) = table.class(part) else {
+                        let classes = SyscallTable::CLASSES;
+                        return Err(io::Error::other(format!(
+                            "{}: no class of system calls has this name{}; the classes are {}",
+                            shown(part),
+                            nearest(part, classes.iter().copied()),
+                            classes.join(", ")
+                        )));
+                    };
+                    has_calls = true;
+                    numbers.extend(found);
+                }
                 _ => {
                     if !SyscallTable::HAS_NAMES {
                         let reason = "names of system calls are not known on this architecture";

@@ -80,7 +80,12 @@ fn only_the_calls_that_the_user_names_are_traced() {
     let (opens, others): (Vec<_>, Vec<_>) = names.partition(|name| name.starts_with("open"));
     assert!(!opens.is_empty());
     assert_eq!(others, ["exit_group"]);
-    let Some((_, lines)) = trace(&["-e", "!open*,close"], &["true"]) else { return };
+    let Some((_, lines)) = trace(&["-e", "%file"], &["true"]) else { return };
+    let calls: Vec<_> = of(&lines, "syscall").collect();
+    assert!(calls.iter().all(|call| call["syscall"] != "mmap") && !calls.is_empty());
+    let opened = calls.iter().find(|call| call["syscall"] == "openat").unwrap();
+    assert_eq!(opened["texts"]["flags"], "O_RDONLY|O_CLOEXEC", "{opened}");
+    let Some((_, lines)) = trace(&["-e", "!open*,!close"], &["true"]) else { return };
     let mut names = of(&lines, "syscall").map(|call| call["syscall"].as_str().unwrap());
     assert!(names.all(|name| !name.starts_with("open") && name != "close"));
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod call;
+mod classes;
 mod error;
 mod formats;
 mod joiner;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::payload::{Format, Location};
 
 use super::args::Call;
+use super::classes;
 use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
 
@@ -39,6 +40,9 @@ impl SyscallTable {
     /// x86, 32-bit and 64-bit. Elsewhere each call is named `syscall_N`, without arguments.
     pub const HAS_NAMES: bool = numbers::HAS_NAMES;
 
+    /// The names of the classes of calls, with `%`.
+    pub const CLASSES: &'static [&'static str] = classes::CLASSES;
+
     /// Returns a table with the arguments of the calls that the formats of `syscalls:sys_enter_*`
     /// describe. Other formats are skipped.
     pub fn from_formats<'t>(formats: impl IntoIterator<Item = Format<'t>>) -> Self {
@@ -68,6 +72,13 @@ impl SyscallTable {
     /// Returns the numbers of the calls whose names satisfy `matches`, ascending.
     pub fn matching(&self, matches: impl Fn(&str) -> bool) -> Vec<i64> {
         numbers().filter(|(_, name)| matches(name)).map(|(number, _)| number).collect()
+    }
+
+    /// Returns the numbers of the calls of a class that strace has, such as `%file` or `%network`,
+    /// ascending; `None` if there is no such class. [`CLASSES`](Self::CLASSES) are their names.
+    pub fn class(&self, name: &str) -> Option<Vec<i64>> {
+        let names = classes::names(name)?;
+        Some(self.matching(|call| names.contains(&call)))
     }
 
     /// Iterates over the names of all calls, ordered by number.

@@ -1,7 +1,7 @@
 //! The finder of the mapped files of a recording.
 
-use std::fs;
 use std::path::PathBuf;
+use std::{env, fs};
 
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -29,6 +29,9 @@ impl FinderOptions {
             note(gap);
         }
         let mut finder = about.finder();
+        if let Some(folder) = cache_folder() {
+            finder = finder.with_kernel_cache(folder);
+        }
         if let Some(folder) = &self.symfs {
             finder = finder.with_symfs(folder);
         }
@@ -37,6 +40,14 @@ impl FinderOptions {
             None => finder,
         }
     }
+}
+
+/// Returns the folder of this program for files that can be made again: `$XDG_CACHE_HOME/perfkit` or
+/// `~/.cache/perfkit`.
+fn cache_folder() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?;
+    Some(caches.join("perfkit"))
 }
 
 /// Returns the path of a folder that exists. Otherwise files would be missing without an

@@ -54,6 +54,8 @@ pub struct FileFinder {
     #[cfg(feature = "debuginfod")]
     pub(super) debuginfod: Option<Debuginfod>,
     pub(super) recorded_until: Option<SystemTime>,
+    #[cfg(feature = "names")]
+    kernel_cache: Option<PathBuf>,
 }
 
 /// How a file was verified to be what was mapped.
@@ -167,6 +169,8 @@ impl FileFinder {
             #[cfg(feature = "debuginfod")]
             debuginfod: None,
             recorded_until: None,
+            #[cfg(feature = "names")]
+            kernel_cache: None,
         }
     }
 
@@ -225,6 +229,25 @@ impl FileFinder {
     pub fn with_recorded_until(mut self, end: SystemTime) -> Self {
         self.recorded_until = Some(end);
         self
+    }
+
+    /// Keeps a copy of the names of the running kernel's functions in this folder, some 3 MB, which
+    /// replaces `/proc/kallsyms` in later runs: the kernel takes some 50 ms to generate that list.
+    /// The copy has the offsets of functions, which are the same in each boot, but no addresses.
+    ///
+    /// The folder is created if the folder around it exists. Both must be of this user, and no
+    /// other user may write to them; otherwise there is no copy.
+    #[cfg(feature = "names")]
+    #[must_use]
+    pub fn with_kernel_cache(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.kernel_cache = Some(folder.into());
+        self
+    }
+
+    /// Returns the folder for the copy of the names of the kernel's functions.
+    #[cfg(feature = "names")]
+    pub(crate) fn kernel_cache(&self) -> Option<&Path> {
+        self.kernel_cache.as_deref()
     }
 
     /// Returns the files of `/proc` and `/sys`.

@@ -10,6 +10,9 @@ use crate::system::System;
 
 /// Maximum number of bytes to read. The list of a kernel with all modules has about 20 MB.
 const MAX_LEN: u64 = 256 << 20;
+/// Number of bytes in which the text of the kernel begins. On old kernels for x86, some hundred
+/// variables of each CPU come before it.
+const HEAD_LEN: usize = 64 << 10;
 
 /// The functions of the kernel and its modules, by address.
 ///
@@ -117,6 +120,33 @@ impl Kallsyms {
         if text.len() as u64 > MAX_LEN {
             return Err(KallsymsError::TooLarge);
         }
+        Self::parse(text)
+    }
+
+    /// Reads the lines up to a name, and what the kernel generates with them, but at most about
+    /// 64 KiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`read`](Self::read).
+    pub(super) fn read_head(path: &Path, name: &[u8]) -> Result<Self, KallsymsError> {
+        let unreadable =
+            |error: io::Error| KallsymsError::Unreadable { path: path.to_owned(), kind: error.kind() };
+        let mut file = File::open(path).map_err(unreadable)?;
+        // A read returns a page at most.
+        let (mut text, mut page) = (Vec::new(), [0; 4096]);
+        while text.len() < HEAD_LEN {
+            let read = file.read(&mut page).map_err(unreadable)?;
+            let Some(read) = page.get(..read).filter(|read| !read.is_empty()) else { break };
+            text.extend_from_slice(read);
+            let mut names =
+                text.split(|&byte| byte == b'\n').filter_map(|line| line.rsplit(|&byte| byte == b' ').next());
+            if names.any(|found| found == name) {
+                break;
+            }
+        }
+        // The last line may be cut.
+        text.truncate(text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
         Self::parse(text)
     }
 

@@ -6,6 +6,8 @@ mod demangle;
 mod elf;
 mod jitdump;
 mod kallsyms;
+mod kernel_names;
+mod kernel_text;
 mod open_files;
 mod perf_map;
 mod query;

@@ -13,6 +13,7 @@ use super::code_changes::CodeChanges;
 use super::elf::kept_bytes;
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
+use super::kernel_names::KernelNames;
 use super::open_files::OpenFiles;
 use super::perf_map::{self, PerfMap};
 use super::query::{Function, Query, Symbols, Target, Unnamed};
@@ -69,7 +70,7 @@ struct File {
 /// The symbols of the recorded kernel, and the offset from recorded addresses to listed addresses.
 struct Kernel {
     key: (Option<Mapping>, Option<BuildId>),
-    kallsyms: Result<(Kallsyms, u64), Unnamed>,
+    names: Result<(KernelNames, u64), Unnamed>,
 }
 
 impl Worker {
@@ -388,17 +389,17 @@ impl Worker {
     ) -> Result<Symbols, Unnamed> {
         let is_known = |kernel: &Kernel| kernel.key.0.as_ref() == text && kernel.key.1 == build_id;
         if !self.kernel.as_ref().is_some_and(is_known) {
-            let kallsyms = kallsyms(&self.finder, text, build_id);
-            self.kernel = Some(Kernel { key: (text.cloned(), build_id), kallsyms });
+            let names = kernel_names(&self.finder, text, build_id);
+            self.kernel = Some(Kernel { key: (text.cloned(), build_id), names });
         }
-        let Some(Kernel { kallsyms, .. }) = &self.kernel else { return Err(Unnamed::NoKallsyms) };
-        let (kallsyms, moved) = kallsyms.as_ref().map_err(|reason| *reason)?;
+        let Some(Kernel { names, .. }) = &self.kernel else { return Err(Unnamed::NoKallsyms) };
+        let (names, moved) = names.as_ref().map_err(|reason| *reason)?;
         if *moved != 0 && !text.is_some_and(|text| (text.start()..text.end()).contains(&addr)) {
             // Modules are loaded elsewhere in each boot.
             return Err(Unnamed::OtherKernel);
         }
         let addr = addr.wrapping_add(*moved);
-        let function = kallsyms.find(addr).ok_or(Unnamed::NoSymbol)?;
+        let function = names.find(addr).ok_or(Unnamed::NoSymbol)?;
         // The list has no sizes, so that addresses of an unloaded module would match the module
         // before it.
         if mapping.is_some_and(|mapping| function.address < mapping.start().wrapping_add(*moved)) {
@@ -436,20 +437,21 @@ fn cost_of(file: &File) -> usize {
 
 /// Reads the symbols of the recorded kernel. Returns them with the offset from recorded addresses
 /// to listed addresses.
-fn kallsyms(
+fn kernel_names(
     finder: &FileFinder,
     text: Option<&Mapping>,
     build_id: Option<BuildId>,
-) -> Result<(Kallsyms, u64), Unnamed> {
+) -> Result<(KernelNames, u64), Unnamed> {
     let mut reason = Unnamed::OtherKernel;
-    let is_same_build = build_id.and_then(|recorded| Some(recorded == kernel_build_id()?));
+    let running = kernel_build_id();
+    let is_same_build = build_id.and_then(|recorded| Some(recorded == running?));
     // The text address alone is no proof, because without KASLR all kernels begin at the same
     // address.
     if finder.is_local() && is_same_build != Some(false) {
-        match Kallsyms::of_system(finder.system()) {
-            Ok(kallsyms) => match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
-                Some(0) => return Ok((kallsyms, 0)),
-                Some(moved) if is_same_build == Some(true) => return Ok((kallsyms, moved)),
+        match KernelNames::of_system(finder.system(), finder.kernel_cache().zip(running)) {
+            Ok(names) => match text.map_or(Some(0), |text| moved(&names, text)) {
+                Some(0) => return Ok((names, 0)),
+                Some(moved) if is_same_build == Some(true) => return Ok((names, moved)),
                 _ => {}
             },
             Err(KallsymsError::Hidden { .. }) => reason = Unnamed::KernelHidden,
@@ -457,19 +459,19 @@ fn kallsyms(
         }
     }
     let cached = build_id.and_then(|id| finder.kallsyms(id)).and_then(|path| Kallsyms::read(&path).ok());
-    let kallsyms = cached.ok_or(reason)?;
-    let moved = text.map_or(Some(0), |text| moved(&kallsyms, text));
-    Ok((kallsyms, moved.unwrap_or(0)))
+    let names = KernelNames::of_list(cached.ok_or(reason)?, finder.system());
+    let moved = text.map_or(Some(0), |text| moved(&names, text));
+    Ok((names, moved.unwrap_or(0)))
 }
 
 /// Returns the offset from the recorded kernel to a list of symbols. The mapping's name contains a
 /// symbol, `_text` or `_stext`, whose recorded address is the file offset. Returns `None` if the
 /// list lacks the symbol.
-fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
+fn moved(names: &KernelNames, text: &Mapping) -> Option<u64> {
     let path = text.object().path();
     let name = path.get(path.iter().position(|&byte| byte == b']')? + 1..).filter(|name| !name.is_empty());
     let Some(name) = name else { return Some(0) };
-    Some(kallsyms.address_of(name)?.wrapping_sub(text.offset_of(text.start())))
+    Some(names.address_of(name)?.wrapping_sub(text.offset_of(text.start())))
 }
 
 /// Creates the result for a function whose name is raw bytes, usually ASCII.

@@ -90,7 +90,8 @@ macro_rules! data {
 data! {
     TRACING_DATA => TracingData(TracingData<'a>) = "tracing data";
     BUILD_ID => BuildIds(List<'a, BuildId<'a>>) = "build id" in build_id::BuildIds;
-    HOSTNAME | OSRELEASE | VERSION | ARCH | CPUDESC | CPUID => Text(&'a [u8]) = "string";
+    /// empty if the tool found nothing.
+    HOSTNAME | OSRELEASE | VERSION | ARCH | CPUDESC | CPUID => Text(&'a [u8]) = "string" in Text;
     NRCPUS => CpuCount(CpuCount) = "CPUs";
     /// in kB.
     TOTAL_MEM => TotalMemory(u64) = "memory";
@@ -121,6 +122,21 @@ data! {
     /// in bytes.
     CLN_SIZE => CacheLineSize(u32) = "cache line";
     THREAD_STATES => ThreadStates(ThreadStates<'a>) = "threads" in Versioned<u32>;
+}
+
+/// The form of a section that is a string. The perf tool of Linux 3.14 leaves the section
+/// without a byte where it finds nothing, such as the name of the CPU on ARM.
+struct Text;
+
+impl Text {
+    fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+        if bytes.is_empty() { Ok(&[]) } else { Read::read(bytes, what) }
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    fn write(value: &&[u8], out: &mut Encoder) {
+        value.write(out);
+    }
 }
 
 /// The form of a section that starts with its version, as a number of the type `N`.

@@ -18,6 +18,8 @@ fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut En
         assert_eq!(written(&data, order), put.bytes, "{order:?}");
         for len in 0..put.bytes.len() {
             match section(&put.bytes[..len]).data() {
+                // An empty text.
+                Ok(FeatureData::Text([])) if len == 0 => {}
                 Ok(_) => assert_eq!(feature, Feature::BUILD_ID, "{feature}: {len} bytes"),
                 Err(error) => {
                     assert!(matches!(error.reason, Reason::Truncated { .. }), "{feature}: {error}");
@@ -55,6 +57,13 @@ fn texts_are_read() {
     ] {
         check(feature, |put| put.string(b"a text"), &format!("Text({})", bytes("a text")));
     }
+}
+
+#[test]
+fn text_that_old_tools_left_out_is_empty() {
+    let section = |feature| FeatureSection::new(feature, &[], ORDERS[0], 1000);
+    assert!(matches!(section(Feature::CPUDESC).data(), Ok(FeatureData::Text([]))));
+    assert!(section(Feature::NRCPUS).data().is_err());
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod attrs;
 mod bounds;
 mod compressed;
+mod crafted;
 mod damage;
 mod directory;
 mod foreign;

@@ -86,6 +86,8 @@ impl Section {
         }
         let input = io::BufReader::new(Reader { content, at: offset }.take(len));
         let mut bytes = Vec::new();
+        // Growing step by step would copy it several times. Pages without content take no memory.
+        bytes.try_reserve_exact(self.len as usize).map_err(|error| self.problem(&error.to_string()))?;
         self.decompress(input, &mut bytes)?;
         if bytes.len() as u64 != self.len {
             return Err(self.problem(&format!("has {} after decompression", bytes.len())));

@@ -81,7 +81,7 @@ impl KernelText {
         let folder = own_folder(folder, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(own(openat(folder, NAME, flags, Mode::empty()).ok()?).ok()?);
-        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+        let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_LEN)).ok()? + 1);
         file.take(MAX_LEN).read_to_end(&mut bytes).ok()?;
         Self::parse(bytes, id)
@@ -107,7 +107,9 @@ impl KernelText {
             file.sync_all()?;
             Ok(renameat(&folder, &name, &folder, NAME)?)
         };
-        write().inspect_err(|_| drop(unlinkat(&folder, &name, AtFlags::empty())))
+        write().inspect_err(|_| {
+            let _ = unlinkat(&folder, &name, AtFlags::empty());
+        })
     }
 
     /// Returns the function at an address if the text, which begins at `start`, has the address.

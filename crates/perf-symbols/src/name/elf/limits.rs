@@ -53,7 +53,8 @@ pub(super) fn restrict(
         problem = problem.or(Some(NoLines::Excessive));
         hide(dwarf, &hidden, end, endian);
     }
-    dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+    // Read once, for the checks below and for the library, which keeps them all in any case.
+    dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::All);
     let mut hidden = Vec::new();
     for header in read {
         if let Err(reason) = limits.unit(dwarf, &header) {

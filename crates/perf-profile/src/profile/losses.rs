@@ -49,6 +49,15 @@ pub struct Losses {
     pub missing_files: Vec<String>,
 }
 
+/// Maximum `sample_stack_user` in bytes: records have a 16-bit size.
+const MAX_STACK_SIZE: u64 = 65528;
+
+/// Returns a size of stack copies in bytes that an event can request and that contains `needed`
+/// bytes. Outer frames need more, so that it is a power of two.
+fn stack_size_for(needed: u64) -> u64 {
+    needed.checked_next_power_of_two().map_or(MAX_STACK_SIZE, |size| size.min(MAX_STACK_SIZE))
+}
+
 const INCOMPLETE_STACKS: &str = "incomplete_stacks";
 
 /// The reasons of one kind of loss with their counts: returned by [`Losses::reasons`].
@@ -156,8 +165,10 @@ impl Losses {
             lines.extend(reasons.list.iter().map(line));
             if reasons.key == INCOMPLETE_STACKS && self.needed_stack_bytes > 0 {
                 let needed = self.needed_stack_bytes;
+                let size = stack_size_for(needed);
                 lines.push(format!(
-                    "copies of the stack of at least {needed} bytes, and at most 65528, lead to more frames"
+                    "copies of the stack of at least {needed} bytes lead to more frames; record with --call-graph \
+                     dwarf,{size} (at most {MAX_STACK_SIZE})"
                 ));
             }
         }
@@ -178,6 +189,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn suggested_size_of_stack_copies_can_be_requested() {
+        for (needed, size) in [(8, 8), (9000, 16384), (40_000, 65528), (65528, 65528), (u64::MAX, 65528)] {
+            assert_eq!(stack_size_for(needed), size, "{needed}");
+        }
+    }
+
+    #[test]
     fn lines_are_in_the_singular_for_1_and_in_the_plural_for_more() {
         let losses = |count| Losses {
             lost: LostCounts::new(count, count),
@@ -196,7 +214,7 @@ mod tests {
             reused_addresses: count,
             missing_files: vec!["/lib/a".to_owned()],
         };
-        let needed = "copies of the stack of at least 9000 bytes, and at most 65528, lead to more frames";
+        let needed = "copies of the stack of at least 9000 bytes lead to more frames; record with --call-graph dwarf,16384 (at most 65528)";
         let one = [
             "1 record and 1 sample lost",
             "1 record came out of order",

@@ -164,7 +164,7 @@ impl fmt::Display for Unlocated {
                 f.write_str("no record names the process, which began before the recording")
             }
             Self::Unmapped => f.write_str(
-                "nothing was mapped at the address, as in callchains of code without frame pointers",
+                "nothing was mapped at the address, as while exec replaces a program, or in callchains of code without frame pointers",
             ),
             Self::Hypervisor => f.write_str("the address is one of the hypervisor"),
             Self::GuestUser => f.write_str("the address is in user space of a guest"),

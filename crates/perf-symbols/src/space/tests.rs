@@ -557,7 +557,7 @@ fn reason_is_one_line() {
         (Unlocated::UnknownProcess, "no record names the process, which began before the recording"),
         (
             Unlocated::Unmapped,
-            "nothing was mapped at the address, as in callchains of code without frame pointers",
+            "nothing was mapped at the address, as while exec replaces a program, or in callchains of code without frame pointers",
         ),
         (
             Unlocated::UnknownMode(CpuMode(7)),

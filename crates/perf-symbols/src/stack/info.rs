@@ -58,8 +58,13 @@ pub enum NoUnwindInfo {
     Panicked,
 }
 
+/// Begins with the cause: code without a file, or no unwind information.
 impl fmt::Display for NoUnwindInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unmapped | Self::File(_) => "code without a file: ",
+            _ => "no unwind information: ",
+        })?;
         match self {
             Self::Unmapped => f.write_str("no record maps an executable file at the address"),
             Self::File(reason) => reason.fmt(f),
@@ -80,6 +85,7 @@ impl fmt::Display for NoUnwindInfo {
 }
 
 impl std::error::Error for NoUnwindInfo {}
+
 /// The unwind information of a file by symbol table address, so that all processes share it.
 pub(super) struct UnwindInfo<M: Machine> {
     /// Closed.

@@ -232,22 +232,26 @@ impl fmt::Display for StackEndReason {
             StackEnd::FramePointerLoop => "the frame pointers loop, as where a thread starts",
             StackEnd::Deferred { .. } => "the record with the user part is missing",
             StackEnd::Truncated { .. } => "the copy of the stack is too short",
-            StackEnd::BeyondCopy { .. } => "the next frame is further up on the stack than the kernel copies",
-            StackEnd::OtherStack => {
-                "a signal handler has its own stack, and the one that it has interrupted is not in the copy"
+            StackEnd::BeyondCopy { .. } => {
+                "the copy of the stack is too short: the next frame is further up than the kernel copies"
             }
-            StackEnd::NotCopied { .. } => "a page of the stack was not in memory",
+            StackEnd::OtherStack => {
+                "alternate signal stack: the stack that the signal has interrupted is not in the copy"
+            }
+            StackEnd::NotCopied { .. } => "the copy of the stack is too short: a page of it was not in memory",
             StackEnd::NoUnwindInfo { .. } => "no unwind information",
-            StackEnd::BadAddress { .. } => "the stack leads to an address at which no code is mapped",
-            StackEnd::BadFrame { .. } => "the unwind information leads away from the stack",
-            StackEnd::Loop => "the stack leads back to the same frame",
+            StackEnd::BadAddress { .. } => {
+                "damaged stack or unwind information: it leads to an address at which no code is mapped"
+            }
+            StackEnd::BadFrame { .. } => "damaged stack or unwind information: it leads away from the stack",
+            StackEnd::Loop => "damaged stack or unwind information: it leads back to the same frame",
             StackEnd::TooDeep { max_frames } => {
                 return write!(f, "the stack has more than the {max_frames} frames that are followed; raise the limit");
             }
             StackEnd::Unsupported => {
                 "expected the registers of a 64-bit program on x86-64 or arm64 and its stack"
             }
-            StackEnd::Panicked => "reading the unwind information panicked",
+            StackEnd::Panicked => "no unwind information: reading it panicked",
         })
     }
 }
@@ -551,6 +555,12 @@ impl Stack {
     fn start_user(&mut self, source: UserSource) {
         self.frames.truncate(self.user_start);
         self.source = source;
+    }
+
+    /// Keeps this number of user frames, the innermost ones.
+    #[cfg(feature = "unwind")]
+    fn keep_user(&mut self, frames: usize) {
+        self.frames.truncate(self.user_start + frames);
     }
 
     /// Marks the last frame as not reached by a call: it is where a signal handler returns to.

@@ -298,9 +298,9 @@ mod tests {
             assert_eq!(stack.user_source(), UserSource::StackCopy);
             let StackEnd::Truncated { needed } = stack.end() else { panic!("{:?}", stack.end()) };
             assert!((136..=144).contains(&needed), "{needed}");
-            let Some(NoUnwindInfo::File(reason)) = unwinder.missing_info(PID, CODE) else {
-                panic!("a reason")
-            };
+            let Some(missing) = unwinder.missing_info(PID, CODE) else { panic!("a reason") };
+            assert!(missing.to_string().starts_with("code without a file: /no/such/file"), "{missing}");
+            let NoUnwindInfo::File(reason) = missing else { panic!("{missing}") };
             assert_eq!(reason.kind(), NotFoundKind::Missing);
             // A process can have a thousand more, and so can each of its forks.
             let modules = match &unwinder.walker {
@@ -343,6 +343,42 @@ mod tests {
             let stack =
                 unwind(&mut unwinder(Architecture::X86_64), RegsAbi::ABI_64, &registers, &words, asked);
             assert_eq!((stack.end(), stack.user().len()), (end, frames), "{name}");
+        }
+    }
+
+    #[test]
+    fn end_has_one_of_five_causes() {
+        let causes = [
+            "no unwind information",
+            "the copy of the stack is too short",
+            "alternate signal stack",
+            "code without a file",
+            "damaged stack or unwind information",
+        ];
+        let address = 0x1000;
+        let ends = [
+            StackEnd::Truncated { needed: 8 },
+            StackEnd::BeyondCopy { needed: 8, limit: 8 },
+            StackEnd::NotCopied { address },
+            StackEnd::OtherStack,
+            StackEnd::NoUnwindInfo { address },
+            StackEnd::BadAddress { address },
+            StackEnd::BadFrame { address },
+            StackEnd::Loop,
+            StackEnd::Panicked,
+        ];
+        let missing = [
+            NoUnwindInfo::Unmapped,
+            NoUnwindInfo::NoSection,
+            NoUnwindInfo::Uncovered,
+            NoUnwindInfo::Unsafe,
+            NoUnwindInfo::Registers,
+            NoUnwindInfo::Panicked,
+        ];
+        let texts =
+            ends.iter().map(|end| end.reason().to_string()).chain(missing.iter().map(ToString::to_string));
+        for text in texts {
+            assert_eq!(causes.iter().filter(|cause| text.starts_with(**cause)).count(), 1, "{text}");
         }
     }
 

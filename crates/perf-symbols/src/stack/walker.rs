@@ -107,6 +107,18 @@ struct Walk<'a, 'b> {
     /// is calling another one has set its frame pointer, but the first one may keep none or not
     /// have set it yet, and then its caller is missing.
     is_first_unknown: bool,
+    /// The last frame that was found by the frame pointer of code without unwind information.
+    guess: Option<Guess>,
+}
+
+/// A frame that the frame pointer of another one leads to. In code without unwind information the
+/// register can have any other value, which leads nowhere, or into code that calls nothing.
+#[derive(Clone, Copy)]
+struct Guess {
+    /// An address in the code without unwind information.
+    address: u64,
+    /// Number of user frames without the guessed one.
+    frames: usize,
 }
 
 /// The code of a frame.
@@ -138,6 +150,19 @@ pub(super) enum By {
 }
 
 impl Walk<'_, '_> {
+    /// Returns the cause of the end of a walk. What a guess leads to is not damage, but lacks the
+    /// unwind information that would have led to the right frame. Removes the guessed frame if
+    /// nothing confirms it, because its own unwind information leads nowhere.
+    fn cause(&self, end: StackEnd, stack: &mut Stack) -> StackEnd {
+        let is_damage =
+            matches!(end, StackEnd::BadAddress { .. } | StackEnd::BadFrame { .. } | StackEnd::Loop);
+        let Some(Guess { address, frames }) = self.guess.filter(|_| is_damage) else { return end };
+        if stack.user().len() == frames + 1 {
+            stack.keep_user(frames);
+        }
+        StackEnd::NoUnwindInfo { address }
+    }
+
     /// Leaves a frame by all registers, which are up to date. `lookup` is an address in the frame,
     /// and `base` its distance to the addresses of the sections.
     fn leave<M: Machine>(
@@ -213,9 +238,19 @@ impl<M: Machine> Walker<M> {
         let reader = StackReader::new(sp, copy);
         let mut trail = std::mem::take(&mut self.trail);
         trail.restart(&M::all_registers(regs));
-        let mut walk =
-            Walk { options, spaces, pid, process, reader, trail, by: None, is_first_unknown: false };
+        let mut walk = Walk {
+            options,
+            spaces,
+            pid,
+            process,
+            reader,
+            trail,
+            by: None,
+            is_first_unknown: false,
+            guess: None,
+        };
         let end = self.walk(&mut walk, ip, registers, stack);
+        let end = walk.cause(end, stack);
         self.processes.insert(pid, walk.process);
         self.trail = walk.trail;
         let is_unknown = end == StackEnd::Complete && walk.is_first_unknown;
@@ -307,10 +342,18 @@ impl<M: Machine> Walker<M> {
                     // its own data above.
                     _ if is_start => StackEnd::Complete,
                     By::FramePointer => StackEnd::NoUnwindInfo { address: address.address_for_lookup() },
+                    // The mapping may only be unknown.
+                    _ if walk.spaces.may_be_code(walk.pid, lookup) => {
+                        StackEnd::NoUnwindInfo { address: lookup }
+                    }
                     _ => StackEnd::BadAddress { address: next.address.address() },
                 };
             }
             walk.is_first_unknown |= walk.by.is_none() && next.by == By::FramePointer;
+            if next.by == By::FramePointer {
+                walk.guess =
+                    Some(Guess { address: address.address_for_lookup(), frames: stack.user().len() });
+            }
             walk.by = Some(next.by);
             stack.push_user(next.address.address(), next.address.is_return_address());
             address = next.address;

@@ -228,8 +228,9 @@ fn stacks_that_end_early_have_the_true_reason() {
         [&["-O1", "-fno-optimize-sibling-calls", "-fomit-frame-pointer"][..], &debug_frame].concat();
     let beside = folder.compile("ends-debug-frame", "ends.c", &options);
     for program in [dynamic, fixed, beside].into_iter().flatten() {
-        let by_asm =
-            ["register", "saved", "hidden", "nothing"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
+        let by_asm = ["register", "saved", "hidden", "nothing", "guess"]
+            .into_iter()
+            .filter(|_| cfg!(target_arch = "x86_64"));
         let by_kernel = ["handler"].into_iter().filter(|_| cfg!(target_arch = "x86_64"));
         for way in ["fiber", "large", "deep"].into_iter().chain(by_kernel).chain(by_asm) {
             let missing =
@@ -254,7 +255,7 @@ fn stacks_that_end_early_have_the_true_reason() {
                 "register" => stack.end() == StackEnd::Complete && stack.user().len() >= 4,
                 "saved" => stack.end() == StackEnd::Complete && stack.user().len() >= 7,
                 "hidden" => missing(unwinder, pid, stack, NoUnwindInfo::Registers) && stack.user().len() == 4,
-                _ => missing(unwinder, pid, stack, NoUnwindInfo::Uncovered),
+                _ => missing(unwinder, pid, stack, NoUnwindInfo::Uncovered) && stack.user().len() == 1,
             });
             let Some((expected, others)) = ends else { return };
             println!("{}, {way}: {expected}, others: {others:?}", program.display());

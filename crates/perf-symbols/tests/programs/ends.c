@@ -94,6 +94,21 @@ __asm__(".text\n"
         "pop %rbp\n"
         "ret\n"
         ".size by_nothing, .-by_nothing\n"
+        /* The frame pointer leads to an address in code that was not called. */
+        ".type by_guess, @function\n"
+        "by_guess:\n"
+        "push %rbp\n"
+        "pushq $0x1234\n"
+        "lea 4+spin_for(%rip), %rax\n"
+        "push %rax\n"
+        "pushq $1\n"
+        "mov %rsp, %rbp\n"
+        "1: dec %rdi\n"
+        "jnz 1b\n"
+        "add $24, %rsp\n"
+        "pop %rbp\n"
+        "ret\n"
+        ".size by_guess, .-by_guess\n"
         ".type by_saved, @function\n"
         "by_saved:\n"
         ".cfi_startproc\n"
@@ -137,6 +152,7 @@ __asm__(".text\n"
         ".size hides, .-hides\n");
 void by_register(unsigned long n);
 void by_nothing(unsigned long n);
+void by_guess(unsigned long n);
 void saves(unsigned long n);
 void hides(unsigned long n);
 void by_saved(unsigned long n, void (*callee)(unsigned long));
@@ -163,6 +179,8 @@ int main(int count, char **arguments) {
         by_register(800000000);
     } else if (strcmp(way, "nothing") == 0) {
         by_nothing(800000000);
+    } else if (strcmp(way, "guess") == 0) {
+        by_guess(800000000);
     } else if (strcmp(way, "saved") == 0) {
         by_saved(400000000, saves);
     } else if (strcmp(way, "hidden") == 0) {

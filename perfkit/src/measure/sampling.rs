@@ -112,6 +112,9 @@ pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
 pub(crate) enum CallGraph {
     /// The kernel follows the frame pointers.
     FramePointers,
+    /// The kernel follows the frame pointers when the thread returns to user space, once for all of
+    /// its samples since, and can read pages that are not in memory then. Since Linux 6.19.
+    DeferredFramePointers,
     /// A part of the user stack, for a tool that unwinds it by debug information. `asked` has the
     /// bytes that the user asked for, of which `size` is the next multiple of 8.
     Stack { size: StackSize, asked: u32 },
@@ -138,6 +141,9 @@ impl CallGraph {
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
                 .with_regs_user(Architecture::NATIVE.registers())
                 .with_stack_user(size),
+            Self::DeferredFramePointers => {
+                attr.with_flags(AttrFlags::DEFER_CALLCHAIN | AttrFlags::DEFER_OUTPUT)
+            }
             Self::FramePointers | Self::BranchStack => attr,
         }
     }
@@ -148,6 +154,7 @@ pub(crate) fn call_graph(text: &str) -> Result<CallGraph, String> {
     let default = StackSize::DEFAULT;
     match text.split_once(',').unwrap_or((text, "")) {
         ("fp", "") => Ok(CallGraph::FramePointers),
+        ("fp", "defer") => Ok(CallGraph::DeferredFramePointers),
         ("lbr", "") => Ok(CallGraph::BranchStack),
         ("dwarf", "") => Ok(CallGraph::Stack { size: default, asked: default.bytes() }),
         ("dwarf", bytes) => {
@@ -158,7 +165,7 @@ pub(crate) fn call_graph(text: &str) -> Result<CallGraph, String> {
                 .map(|(size, asked)| CallGraph::Stack { size, asked })
                 .ok_or(format!("expected 8 to {most} bytes of the stack after `dwarf,`"))
         }
-        _ => Err("expected `fp`, `dwarf`, `dwarf,BYTES` or `lbr`".to_owned()),
+        _ => Err("expected `fp`, `fp,defer`, `dwarf`, `dwarf,BYTES` or `lbr`".to_owned()),
     }
 }
 
@@ -178,6 +185,7 @@ mod tests {
     fn callchains_are_those_of_frame_pointers_stacks_or_hardware() {
         let stack = |asked, bytes| Ok(CallGraph::Stack { size: StackSize::new(bytes).unwrap(), asked });
         assert_eq!(call_graph("fp"), Ok(CallGraph::FramePointers));
+        assert_eq!(call_graph("fp,defer"), Ok(CallGraph::DeferredFramePointers));
         assert_eq!(call_graph("lbr"), Ok(CallGraph::BranchStack));
         assert_eq!(call_graph("dwarf"), stack(8192, 8192));
         assert_eq!(call_graph("dwarf,64000"), stack(64000, 64000));

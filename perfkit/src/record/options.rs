@@ -72,8 +72,9 @@ pub(crate) struct Options {
     #[arg(short = 'g')]
     callchains: bool,
     /// Record callchains by frame pointers, by copies of the stack of BYTES (8192 by default, at most 65528) for unwinding,
-    /// or by the branch stack of the hardware
-    #[arg(long, value_name = "fp|dwarf[,BYTES]|lbr", value_parser = call_graph)]
+    /// or by the branch stack of the hardware. With fp,defer the kernel follows the frame pointers once for all samples
+    /// before a thread returns to user space (since Linux 6.19)
+    #[arg(long, value_name = "fp[,defer]|dwarf[,BYTES]|lbr", value_parser = call_graph)]
     call_graph: Option<CallGraph>,
     /// Without the callchain in the kernel
     #[arg(long, conflicts_with = "kernel_callchains")]

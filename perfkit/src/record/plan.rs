@@ -100,7 +100,9 @@ impl Plan {
             let has_levels = !of_switches.contains(&index);
             let is_wakeups = wakeups.as_ref().is_some_and(|(group, _)| *group == index);
             group.events = group.events.clone().map_members(|event| {
-                let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
+                // Each event that receives deferred callchains receives all.
+                let of_one = SIDE_BAND | AttrFlags::DEFER_OUTPUT;
+                let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { of_one };
                 let common = common.without_flags(excluded);
                 let (common, branches) =
                     if is_wakeups { (without_stack(&common), None) } else { (common, branches) };
@@ -268,6 +270,7 @@ fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
 fn without_stack(common: &Attr) -> Attr {
     let stack = SampleType::CALLCHAIN | SampleType::REGS_USER | SampleType::STACK_USER;
     let attr = common.replace_sample_type(common.sample_type - stack);
+    let attr = attr.without_flags(AttrFlags::DEFER_CALLCHAIN);
     attr.with(|attr| {
         attr.sample_regs_user = 0;
         attr.sample_stack_user = 0;

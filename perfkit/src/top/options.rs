@@ -120,7 +120,9 @@ impl Options {
 
 fn live_call_graph(text: &str) -> Result<CallGraph, String> {
     match call_graph(text) {
-        Ok(CallGraph::BranchStack) | Err(_) => Err("expected `fp`, `dwarf` or `dwarf,BYTES`".to_owned()),
+        Ok(CallGraph::BranchStack | CallGraph::DeferredFramePointers) | Err(_) => {
+            Err("expected `fp`, `dwarf` or `dwarf,BYTES`".to_owned())
+        }
         parsed => parsed,
     }
 }
@@ -148,6 +150,6 @@ mod tests {
     #[test]
     fn callers_are_found_without_hardware() {
         assert_eq!(live_call_graph("fp"), Ok(CallGraph::FramePointers));
-        assert!(live_call_graph("lbr").is_err());
+        assert!(live_call_graph("lbr").is_err() && live_call_graph("fp,defer").is_err());
     }
 }

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::recording::{Folder, perfkit, record};
 use crate::support::running::Running;
+use perf_abi::AttrFlags;
 use perf_decode::{Record, Sample};
 use perf_file::Reader;
 
@@ -101,6 +102,25 @@ fn stacks_are_recorded_for_unwinding_by_debug_information() {
         stacks += usize::from(sample.stack_user().is_some_and(|stack| !stack.bytes().is_empty()));
     });
     assert!(stacks > 0);
+}
+
+#[test]
+fn deferred_callchains_are_recorded_or_given_up_with_the_release_that_has_them() {
+    let folder = Folder::new();
+    let file = folder.path("a.data");
+    let arguments =
+        ["-o", file.to_str().unwrap(), "--call-graph", "fp,defer", "-e", "cpu-clock:u", "-e", "task-clock:u"];
+    let Some(output) = record(&[&arguments[..], &["sh", "-c", BURN]].concat()) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let bytes = fs::read(&file).unwrap();
+    let reader = Reader::from_bytes(&bytes).unwrap();
+    let flags: Vec<_> = reader.events().as_slice().iter().map(|event| event.attr.flags).collect();
+    let has = |flag| flags.iter().filter(|flags| flags.contains(flag)).count();
+    let (deferred, receivers) = (has(AttrFlags::DEFER_CALLCHAIN), has(AttrFlags::DEFER_OUTPUT));
+    let is_given_up = stderr.contains("DEFER_CALLCHAIN given up (since Linux 6.19)");
+    assert_eq!((deferred, receivers), if is_given_up { (0, 0) } else { (2, 1) }, "{stderr}");
+    assert!(samples(&file) > 0);
 }
 
 #[test]

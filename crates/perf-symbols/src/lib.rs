@@ -54,6 +54,7 @@
 //! | list the objects that a recording maps, and the objects that its addresses hit | [`RecordedObjects`] |
 //! | name functions, inlined functions and lines (feature `names`) | `Query::new` for each frame, then `Symbolizer::symbolize` |
 //! | learn why addresses have no name, or no line (feature `names`) | `Unnamed`, `NoLines`, `Symbolizer::counts`, `Symbolizer::missing_files` |
+//! | read the instructions of a function, with their lines (feature `disassembly`) | `Disassembly::read`, `FileFinder::source` |
 //! | name addresses of one file (feature `names`) | `ElfSymbols` |
 //! | count records that came too late | [`AddressSpaces::late_records`] |
 //!
@@ -66,6 +67,7 @@
 //! | `names` | names, with `addr2line` | 21 | 1.88 |
 //! | `unwind` | stacks from registers and stack copies, with `framehop` | 19 | 1.88 |
 //! | `names`, `unwind` | both | 24 | 1.88 |
+//! | `disassembly` | instructions of functions, with `iced-x86` and `yaxpeax-arm` | 11 more, and 1 to build | 1.88 |
 //! | `debuginfod` | downloads from debuginfod servers, with `ureq` | 21 more, and 3 to build | 1.85 |
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a running command.
@@ -80,6 +82,8 @@ mod readme {}
 
 #[cfg(any(feature = "names", feature = "unwind"))]
 mod caught;
+#[cfg(feature = "disassembly")]
+mod code;
 pub mod coming_from;
 #[cfg(feature = "files")]
 mod file;
@@ -93,8 +97,12 @@ mod system;
 
 #[cfg(any(feature = "names", feature = "unwind"))]
 pub use caught::is_panic_caught;
+#[cfg(feature = "disassembly")]
+pub use code::{Disassembly, DisassemblyError, Instruction, Syntax};
 #[cfg(feature = "debuginfod")]
 pub use file::Debuginfod;
+#[cfg(feature = "disassembly")]
+pub use file::SourceText;
 #[cfg(feature = "files")]
 pub use file::{
     ElfError, Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, Rejection, SectionBytes,

@@ -288,6 +288,41 @@ impl ObjectFile {
         found.clone().find(|segment| segment.is_executable).or_else(|| found.next())
     }
 
+    /// Reads the bytes that the file loads at addresses of its symbol table. The caller limits their
+    /// number.
+    ///
+    /// # Errors
+    ///
+    /// [`ElfError::Malformed`] if no segment of the file has all of these bytes, and
+    /// [`ElfError::Io`] if they cannot be read.
+    #[cfg(feature = "disassembly")]
+    pub(crate) fn code(&self, addresses: Range<u64>) -> Result<Vec<u8>, ElfError> {
+        let len = addresses.end.saturating_sub(addresses.start);
+        let offset = self.headers.segments.iter().find_map(|segment| {
+            let at = addresses.start.checked_sub(segment.address)?;
+            let end = at.checked_add(len).filter(|end| *end <= segment.file_len)?;
+            let offset = segment.offset.checked_add(at)?;
+            // Checked before the memory is allocated.
+            let file_end = segment.offset.checked_add(end)?;
+            self.content.len().is_ok_and(|file_len| file_end <= file_len).then_some(offset)
+        });
+        let nothing = || {
+            let Range { start, end } = addresses;
+            ElfError::Malformed(format!("no segment has the bytes at {start:#x} to {end:#x}"))
+        };
+        let offset = offset.ok_or_else(nothing)?;
+        let mut bytes = vec![0; usize::try_from(len).map_err(|_| nothing())?];
+        self.content.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+
+    /// Returns the time of the last change of the file when it was opened, in s since 1970; `None`
+    /// for memory.
+    #[cfg(feature = "disassembly")]
+    pub(crate) fn modified(&self) -> Option<i64> {
+        self.identity().map(|identity| identity.modified.0)
+    }
+
     /// Reads a section: its addresses in the file's symbol table, and its bytes. Sections
     /// compressed by zlib or zstd are decompressed.
     ///

@@ -8,7 +8,11 @@ use std::fs::File;
 use std::fs::Metadata;
 #[cfg(feature = "names")]
 use std::io;
+#[cfg(feature = "disassembly")]
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+#[cfg(feature = "disassembly")]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -144,6 +148,21 @@ impl FoundFile {
         self.debug_file.as_ref()
     }
 }
+
+/// The text of a source file: returned by [`FileFinder::source`].
+#[cfg(feature = "disassembly")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SourceText {
+    /// The text; bytes that are not UTF-8 are replaced.
+    pub text: String,
+    /// Time of the last change, in s since 1970.
+    pub modified: i64,
+}
+
+/// Maximum length of a source file in bytes.
+#[cfg(feature = "disassembly")]
+const MAX_SOURCE: u64 = 16 << 20;
 
 impl FileFinder {
     /// Creates a finder for a recording of this machine since its last boot. It uses paths, also in
@@ -326,6 +345,30 @@ impl FileFinder {
             }
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    /// Reads a source file that debug information names, at its path or, with
+    /// [symfs](Self::with_symfs), below that folder. The file has no build id: compare
+    /// [`SourceText::modified`] with the program's.
+    ///
+    /// # Errors
+    ///
+    /// [`io::Error`] if the path is relative, the file cannot be read, is no regular file on a
+    /// disk, or has more than 16 MiB.
+    #[cfg(feature = "disassembly")]
+    pub fn source(&self, path: &Path) -> io::Result<SourceText> {
+        let expected = || io::Error::new(io::ErrorKind::InvalidInput, "expected an absolute path");
+        let relative = path.strip_prefix("/").map_err(|_| expected())?;
+        let path = self.symfs.as_ref().map_or_else(|| path.to_owned(), |symfs| symfs.join(relative));
+        let (file, metadata) = foreign::open(&path, LastLink::Follow)?;
+        let mut bytes = Vec::new();
+        file.take(MAX_SOURCE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_SOURCE {
+            let text =
+                format!("expected a source file of at most {MAX_SOURCE} bytes, found {}", metadata.len());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        Ok(SourceText { text: String::from_utf8_lossy(&bytes).into_owned(), modified: metadata.mtime() })
     }
 
     /// Finds the kernel image `vmlinux` with this build id in `/boot`, `/lib/modules`,

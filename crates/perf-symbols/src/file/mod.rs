@@ -23,6 +23,8 @@ mod xz;
 #[cfg(feature = "debuginfod")]
 pub use debuginfod::Debuginfod;
 pub use elf::{ElfError, ObjectFile, kernel_build_id};
+#[cfg(feature = "disassembly")]
+pub use finder::SourceText;
 pub use finder::{Evidence, FileFinder, FoundFile};
 pub use not_found::{NotFound, NotFoundKind, Rejection};
 pub use section::SectionBytes;

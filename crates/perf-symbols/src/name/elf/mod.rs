@@ -12,6 +12,8 @@ mod stripped;
 mod table;
 
 use std::fmt;
+#[cfg(feature = "disassembly")]
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use no_lines::NoLines;
@@ -75,6 +77,16 @@ impl ElfSymbols {
         };
         let table = SymbolTable::read(found.symbol_file(), true)?;
         Ok(Self { found, table, dwarf, stripped: Stripped::default() })
+    }
+
+    /// Returns the addresses of the function at an address: by its symbol, otherwise by its unwind
+    /// information.
+    #[cfg(feature = "disassembly")]
+    pub(crate) fn function_range(&mut self, address: u64) -> Option<Range<u64>> {
+        let by_symbol = self.table.range_of(self.found.symbol_file(), address);
+        // A symbol of size 0 is not known to end.
+        let by_symbol = by_symbol.filter(|range| range.end != u64::MAX);
+        by_symbol.or_else(|| self.stripped.range(&self.found, address))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The starts of functions according to unwind information, for code without symbols.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use gimli::{
     BaseAddresses, CieOrFde, CommonInformationEntry, EhFrame, EndianSlice, RunTimeEndian, UnwindSection,
@@ -41,8 +42,13 @@ impl FunctionStarts {
 
     /// Returns the first address of the function at an address.
     pub(super) fn find(&self, address: u64) -> Option<u64> {
+        self.range(address).map(|range| range.start)
+    }
+
+    /// Returns the addresses of the function at an address.
+    pub(super) fn range(&self, address: u64) -> Option<Range<u64>> {
         let index = self.ranges.partition_point(|(start, _)| *start <= address).checked_sub(1)?;
-        self.ranges.get(index).filter(|(_, end)| address < *end).map(|(start, _)| *start)
+        self.ranges.get(index).filter(|(_, end)| address < *end).map(|(start, end)| *start..*end)
     }
 }
 

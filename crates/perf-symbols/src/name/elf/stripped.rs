@@ -1,6 +1,8 @@
 //! Functions that the symbol tables of a file lack: their names and starts from other sections.
 
 use std::collections::HashMap;
+#[cfg(feature = "disassembly")]
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::demangle::demangled;
@@ -44,6 +46,14 @@ impl Stripped {
         }
         let (start, name) = self.start(found, address)?;
         Some(Found { start, name, unnamed: Some(self.reason(found, address)) })
+    }
+
+    /// Returns the addresses of the function at an address, by the unwind information.
+    #[cfg(feature = "disassembly")]
+    pub(super) fn range(&mut self, found: &FoundFile, address: u64) -> Option<Range<u64>> {
+        let file = found.object();
+        let starts = self.starts.get_or_insert_with(|| FunctionStarts::read(file));
+        starts.range(address).filter(|range| file.is_in_one_section(range.start, address))
     }
 
     /// Returns why the function at an address has no name.

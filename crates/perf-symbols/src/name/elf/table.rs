@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+#[cfg(feature = "disassembly")]
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::demangle::demangled;
@@ -83,7 +85,7 @@ impl SymbolTable {
     /// the one that was read.
     pub(super) fn find(&mut self, file: &ObjectFile, address: u64) -> Option<(u64, Arc<str>)> {
         (0..self.tables.len()).find_map(|index| {
-            let start = self.tables.get(index)?.start_of(address)?;
+            let start = self.tables.get(index)?.function_at(address)?.start;
             // A symbol of size 0, such as `_init`, does not extend into the next section.
             if !file.is_in_one_section(start, address) {
                 return None;
@@ -93,6 +95,14 @@ impl SymbolTable {
             let name = name.or_insert_with(|| tables.get(index)?.name(file, start).map(Arc::from));
             Some((start, name.clone()?))
         })
+    }
+
+    /// Returns the addresses of the function at an address.
+    #[cfg(feature = "disassembly")]
+    pub(super) fn range_of(&self, file: &ObjectFile, address: u64) -> Option<Range<u64>> {
+        let functions = self.tables.iter().filter_map(|table| table.function_at(address));
+        let mut in_section = functions.filter(|function| file.is_in_one_section(function.start, address));
+        in_section.next().map(|function| function.start..function.end)
     }
 }
 
@@ -128,18 +138,18 @@ impl Table {
         Self { strings, functions: functions.into(), ends }
     }
 
-    /// Returns the start of the innermost function at an address. A label of size 0 does not hide
-    /// the function that contains it.
-    fn start_of(&self, address: u64) -> Option<u64> {
+    /// Returns the innermost function at an address. A label of size 0 does not hide the function
+    /// that contains it.
+    fn function_at(&self, address: u64) -> Option<&Function> {
         let count = self.functions.partition_point(|function| function.start <= address);
         let before = self.functions.get(..count)?.iter().zip(self.ends.get(..count)?).rev();
         let may_contain = before.take_while(|(_, greatest)| **greatest > address).take(MAX_NESTED);
         let mut label = None;
         for (function, _) in may_contain.filter(|(function, _)| function.end > address) {
             if !function.is_without_length() {
-                return Some(function.start);
+                return Some(function);
             }
-            label = label.or(Some(function.start));
+            label = label.or(Some(function));
         }
         label
     }
@@ -295,10 +305,11 @@ mod tests {
             (0x2110, None),
             (0x9000, Some(0x3000)),
         ] {
-            assert_eq!(all.start_of(address), start, "{address:#x}");
+            assert_eq!(all.function_at(address).map(|function| function.start), start, "{address:#x}");
         }
         let exported = table(&symbols, false);
-        assert_eq!((exported.start_of(0x2000), exported.start_of(0x2001)), (Some(0x2000), None));
+        let start = |address| exported.function_at(address).map(|function| function.start);
+        assert_eq!((start(0x2000), start(0x2001)), (Some(0x2000), None));
     }
 
     #[test]

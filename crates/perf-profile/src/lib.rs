@@ -57,6 +57,8 @@
 //! | the same of a long recording, without keeping its stacks | [`Collector::with_table`] |
 //! | see callers and callees with their values | [`CallTree`] |
 //! | compare profiles, with the noise of each change | [`Diff`] |
+//! | see the samples of a function by the address of their instruction | [`SampledFunction`] |
+//! | see its instructions and lines, too (feature `disassembly`) | `Annotation` |
 //! | print paths as short as they differ | [`ShortPaths`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
 //! | write JSON lines, for DuckDB and scripts | `JsonLines` |
@@ -71,6 +73,7 @@
 //! | `json` | `JsonLines`, `Firefox`, `Chrome` | 32 |
 //! | `pprof` | `Pprof` | 38 |
 //! | `perf-data` | none: the module `read` | 42 |
+//! | `disassembly` | none: `Annotation` | 39 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -80,6 +83,8 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(feature = "disassembly")]
+mod annotate;
 mod collect;
 mod forest;
 mod format;
@@ -93,6 +98,8 @@ pub mod read;
 mod sched;
 mod view;
 
+#[cfg(feature = "disassembly")]
+pub use annotate::{AnnotatedInstruction, Annotation, AnnotationError};
 pub use collect::{
     Collector, EventCollector, Gaps, LeaderSampling, MemberCount, OffCpuEvents, PendingProfile, Resolved,
     Resolver, Span, SpanKind, Split, SwitchEvent, ThreadSpans, Wait, WaitReason, Waits, Waker, Wakeup,
@@ -105,12 +112,14 @@ pub use format::Pprof;
 pub use format::{Arguments, Chrome, Firefox, JsonLines};
 pub use live::LiveProfile;
 pub use locks::{ContentionFlags, LockEvent, LockId, LockWaits, Locks};
+#[cfg(feature = "disassembly")]
+pub use perf_symbols::Syntax;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Reasons, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
 };
 pub use sched::{Durations, SchedCpu, SchedEvent, SchedSummary, SchedThread, ThreadState};
 pub use view::{
-    CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, ShortPaths,
-    Table, TableSums,
+    AddressSamples, CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row,
+    SampledFunction, Scale, ShortPaths, Table, TableSums,
 };

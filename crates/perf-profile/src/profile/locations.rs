@@ -250,6 +250,14 @@ impl Locations {
         }
     }
 
+    /// Sets the distance in bytes from the start of the outermost function.
+    #[cfg(test)]
+    pub(crate) fn set_offset(&mut self, location: LocationId, offset: u64) {
+        if let Some(location) = self.addresses.get_mut(location.index()) {
+            location.function_offset = offset;
+        }
+    }
+
     /// Sets why a location has no name.
     pub(crate) fn set_unnamed(&mut self, location: LocationId, reason: Unnamed) {
         if let Some(location) = self.addresses.get_mut(location.index()) {

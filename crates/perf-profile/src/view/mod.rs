@@ -3,6 +3,7 @@
 mod diff;
 mod entry;
 mod rows;
+mod sampled_functions;
 mod short_paths;
 mod table;
 mod table_sums;
@@ -12,6 +13,7 @@ mod tree;
 
 pub use diff::{Change, Diff, Estimate, Scale};
 pub use entry::{Column, Entry};
+pub use sampled_functions::{AddressSamples, SampledFunction};
 pub use short_paths::ShortPaths;
 pub use table::{Cost, Order, Row, Table};
 pub use table_sums::TableSums;

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "annotate")]
+mod annotate;
 mod archive;
 mod cli;
 mod demo;
@@ -64,6 +66,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[cfg(feature = "annotate")]
+    Annotate(annotate::Options),
     Archive(archive::Options),
     Completions(completions::Options),
     Demo(demo::Options),
@@ -122,6 +126,8 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         command::raise_descriptor_limit();
     }
     match command {
+        #[cfg(feature = "annotate")]
+        Command::Annotate(options) => annotate::run(out, options).map(success),
         Command::Archive(options) => archive::run(out, options),
         Command::Completions(options) => completions::run(out, options).map(success),
         Command::Demo(options) => demo::run(out, options),

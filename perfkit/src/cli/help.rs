@@ -77,7 +77,7 @@ mod tests {
     /// Returns whether these commands have snapshots, which are made with all features.
     fn has_snapshots() -> bool {
         let reason = match folder().exists() {
-            _ if !cfg!(feature = "flamegraph") => "the program lacks a command",
+            _ if !cfg!(all(feature = "annotate", feature = "flamegraph")) => "the program lacks a command",
             false => "the package has no snapshots",
             true => return true,
         };

@@ -28,6 +28,11 @@ impl FinderOptions {
         if let Some(gap) = &about.gap {
             note(gap);
         }
+        self.finder_again(about)
+    }
+
+    /// Makes the finder of a recording once more, without notes.
+    pub(crate) fn finder_again(&self, about: &Metadata) -> FileFinder {
         let mut finder = about.finder();
         if let Some(folder) = cache_folder() {
             finder = finder.with_kernel_cache(folder);

@@ -3,8 +3,12 @@
 use std::io;
 
 use clap::Args;
+#[cfg(feature = "annotate")]
+use perf_profile::read::Metadata;
 use perf_profile::read::{ProfileReader, ReadProfile};
 use perf_profile::{Column, ProfileBuilder, Split};
+#[cfg(feature = "annotate")]
+use perf_symbols::FileFinder;
 
 use super::{
     EventOptions, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Shown, StackOptions, progress,
@@ -61,6 +65,12 @@ impl ProfileOptions {
 }
 
 impl SourceOptions {
+    /// Makes the finder of a recording's files, for reading more of them than names.
+    #[cfg(feature = "annotate")]
+    pub(crate) fn file_finder(&self, about: &Metadata) -> FileFinder {
+        self.finder.finder_again(about)
+    }
+
     /// Reads a recording. The builder is empty, or has times.
     pub(crate) fn profile(
         &self,

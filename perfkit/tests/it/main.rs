@@ -1,6 +1,8 @@
 //! The tests of the commands, as one program, which is linked once. Tests that need an idle machine
 //! are separate.
 
+#[cfg(feature = "annotate")]
+mod annotate;
 mod archive;
 mod bad_input;
 mod bad_recordings;

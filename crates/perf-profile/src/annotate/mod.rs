@@ -105,7 +105,7 @@ impl Annotation {
         let address = found.object().address_of(&mapping, function.start);
         let address = address.ok_or(AnnotationError::NotLoaded)?;
         let code =
-            Disassembly::read(finder, Arc::new(found), address, syntax).map_err(AnnotationError::Code)?;
+            Disassembly::read(finder, &Arc::new(found), address, syntax).map_err(AnnotationError::Code)?;
         // The distance of the sampled start from the first instruction; 0 if both name the same
         // function.
         let shift = address.wrapping_sub(code.addresses.start);

@@ -1,5 +1,7 @@
 //! Instructions of arm64, by the crate yaxpeax-arm.
 
+use std::fmt::Write as _;
+
 use yaxpeax_arch::{Decoder as _, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Opcode, Operand};
 
@@ -32,7 +34,8 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Decoded {
     // The library writes it as `$+0x10`, relative to the instruction.
     if let Some(at) = text.find('$') {
         text.truncate(at);
-        text.push_str(&format!("{target:#x}"));
+        // Writing to memory does not fail.
+        let _ = write!(text, "{target:#x}");
     }
     let flow = match instruction.opcode {
         Opcode::BL => Flow::Call(target),

@@ -100,7 +100,7 @@ impl Disassembly {
     /// let program = ObjectFile::open(std::env::current_exe()?)?;
     /// let code = program.section_addresses(".text").ok_or("no code")?;
     /// let found = Arc::new(finder.find_debug_file(program));
-    /// let start = Disassembly::read(&finder, found, code.start, Syntax::Intel)?;
+    /// let start = Disassembly::read(&finder, &found, code.start, Syntax::Intel)?;
     /// for instruction in &start.instructions {
     ///     println!("{:x} {}", instruction.address, instruction.text);
     /// }
@@ -112,12 +112,12 @@ impl Disassembly {
     /// [`DisassemblyError`] says what the function or the file lacks.
     pub fn read(
         finder: &FileFinder,
-        found: Arc<FoundFile>,
+        found: &Arc<FoundFile>,
         address: u64,
         syntax: Syntax,
     ) -> Result<Self, DisassemblyError> {
         let mut symbols =
-            ElfSymbols::read(finder, found.clone(), Some(MAX_DEBUG)).map_err(DisassemblyError::File)?;
+            ElfSymbols::read(finder, Arc::clone(found), Some(MAX_DEBUG)).map_err(DisassemblyError::File)?;
         let file = found.object();
         if !file.has_code() {
             return Err(DisassemblyError::NoCode);

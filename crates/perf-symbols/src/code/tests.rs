@@ -79,7 +79,7 @@ fn function_of_this_test_is_disassembled_with_its_lines() {
     let program = ObjectFile::open(std::env::current_exe().unwrap()).unwrap();
     let entry = program.entry_point().unwrap();
     let found = Arc::new(finder.find_debug_file(program));
-    let start = Disassembly::read(&finder, found.clone(), entry, Syntax::Att).unwrap();
+    let start = Disassembly::read(&finder, &found, entry, Syntax::Att).unwrap();
     assert_eq!(start.addresses.start, entry);
     let mut at = entry;
     for instruction in &start.instructions {
@@ -87,7 +87,7 @@ fn function_of_this_test_is_disassembled_with_its_lines() {
         at += u64::from(instruction.len);
     }
     assert_eq!(at, start.addresses.end, "no gaps");
-    let nowhere = Disassembly::read(&finder, found, u64::MAX, Syntax::Att);
+    let nowhere = Disassembly::read(&finder, &found, u64::MAX, Syntax::Att);
     assert_eq!(nowhere.unwrap_err(), DisassemblyError::NoFunction);
 }
 

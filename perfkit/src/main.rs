@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "annotate")]
 mod annotate;
 mod archive;
+mod buildid_list;
 mod cli;
 mod demo;
 mod diff;
@@ -69,6 +70,7 @@ enum Command {
     #[cfg(feature = "annotate")]
     Annotate(annotate::Options),
     Archive(archive::Options),
+    BuildidList(buildid_list::Options),
     Completions(completions::Options),
     Demo(demo::Options),
     Diff(diff::Options),
@@ -129,6 +131,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         #[cfg(feature = "annotate")]
         Command::Annotate(options) => annotate::run(out, options).map(success),
         Command::Archive(options) => archive::run(out, options),
+        Command::BuildidList(options) => buildid_list::run(out, options).map(success),
         Command::Completions(options) => completions::run(out, options).map(success),
         Command::Demo(options) => demo::run(out, options),
         Command::Dump(options) => dump::run(out, options).map(success),

@@ -115,7 +115,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
 }
 
 /// Reads the records, and returns the objects.
-fn read(about: &Metadata, records: &mut Records) -> Vec<RecordedObject> {
+pub(crate) fn read(about: &Metadata, records: &mut Records) -> Vec<RecordedObject> {
     let (mut spaces, mut objects) = (AddressSpaces::new(), RecordedObjects::new());
     for (path, id) in &about.build_ids {
         spaces.add_build_id(path, *id);

@@ -12,7 +12,7 @@ use crate::out::message::print;
 
 /// Commands of the perf tool that users would look for here and that read a recording.
 const READERS_OF_PERF: &str = "\
-    buildid-list c2c data evlist inject kmem kwork mem timechart";
+    c2c data evlist inject kmem kwork mem timechart";
 
 /// Other commands of the perf tool that users would look for here.
 const COMMANDS_OF_PERF: &str = "\

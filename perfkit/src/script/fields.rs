@@ -15,9 +15,20 @@ fn of_name(name: &str) -> Result<ScriptFields, String> {
     })
 }
 
+/// Returns the bit of the attr that a field needs, as the perf tool names it.
+fn bit(name: &str) -> String {
+    match name {
+        "brstack" => "BRANCH_STACK".to_owned(),
+        "pid" => "TID".to_owned(),
+        "trace" => "RAW".to_owned(),
+        _ => name.to_uppercase(),
+    }
+}
+
 /// Returns how to record samples with a field.
 fn remedy(name: &str) -> &'static str {
     match name {
+        "brstack" => "; record with -b, which needs a PMU",
         "cpu" => "; record with --sample-cpu",
         "period" => "; record with --period",
         "addr" => "; record with -d",
@@ -94,12 +105,18 @@ impl Choice {
         Ok(Self { class, fields })
     }
 
-    /// Returns the fields of an event by all arguments in their order.
+    /// Returns the fields of an event by all arguments in their order. `has_branches` is true if an
+    /// event of the recording has branch stacks.
     ///
     /// # Errors
     ///
     /// The user asked for a field that its samples do not have.
-    pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<ScriptFields> {
+    pub(super) fn fields(
+        choices: &[Self],
+        name: &str,
+        attr: &Attr,
+        has_branches: bool,
+    ) -> io::Result<ScriptFields> {
         let class = Class::of(attr);
         // `perf record -a` adds a dummy event for mapping records, which has no samples.
         let is_dummy = attr.is_software(Software::DUMMY);
@@ -118,9 +135,15 @@ impl Choice {
             // Only tracepoints have this field, so a list for all events means them.
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted - ScriptFields::TRACE } else { wanted };
+            // So it is for branch stacks, which few events have.
+            let is_optional = request.class.is_none() && has_branches;
+            let wanted = if is_optional { wanted - ScriptFields::BRSTACK } else { wanted };
             if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {
-                let remedy = remedy(missing);
-                let text = format!("the samples of {name} have no field {missing:?}{remedy}");
+                // The words of the perf tool, by which perf2bolt recognizes a missing field.
+                let (name, bit, remedy) = (shown(name), bit(missing), remedy(missing));
+                let text = format!(
+                    "Samples for '{name}' event do not have {bit} attribute set. Cannot print '{missing}' field{remedy}"
+                );
                 return Err(io::Error::other(text));
             }
         }
@@ -137,7 +160,7 @@ mod tests {
     fn fields(arguments: &[&str], attr: &Attr) -> Result<Vec<&'static str>, String> {
         let choices =
             arguments.iter().map(|argument| Choice::parse(argument)).collect::<Result<Vec<_>, _>>()?;
-        Choice::fields(&choices, "x", attr)
+        Choice::fields(&choices, "x", attr, attr.sample_type.contains(SampleType::BRANCH_STACK))
             .map(|fields| fields.names().collect())
             .map_err(|error| error.to_string())
     }
@@ -162,7 +185,10 @@ mod tests {
         let frequency = fixed.with_frequency(99);
         assert!(!fields(&[], &frequency).unwrap().contains(&"period"));
         let error = fields(&["period"], &frequency).unwrap_err();
-        assert_eq!(error, "the samples of x have no field \"period\"; record with --period");
+        assert_eq!(
+            error,
+            "Samples for 'x' event do not have PERIOD attribute set. Cannot print 'period' field; record with --period"
+        );
     }
 
     #[test]
@@ -175,12 +201,30 @@ mod tests {
     }
 
     #[test]
+    fn branch_stacks_are_wanted_of_the_events_that_have_them() {
+        let choices = [Choice::parse("ip,brstack").unwrap()];
+        let names = |attr: &Attr, has_branches| Choice::fields(&choices, "x", attr, has_branches);
+        assert!(names(&clock(), true).is_ok());
+        let error = names(&clock(), false).unwrap_err().to_string();
+        assert!(
+            error.starts_with("Samples for 'x' event do not have BRANCH_STACK attribute set."),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn field_that_is_unknown_or_was_not_recorded_is_named() {
         let error = fields(&["coom"], &clock()).unwrap_err();
         assert!(error.starts_with("unknown field \"coom\"; the fields are comm, pid,"), "{error}");
         let error = |name| fields(&[name], &clock()).unwrap_err();
-        assert_eq!(error("cpu"), "the samples of x have no field \"cpu\"; record with --sample-cpu");
-        assert_eq!(error("cgroup"), "the samples of x have no field \"cgroup\"; record with --all-cgroups");
+        assert_eq!(
+            error("cpu"),
+            "Samples for 'x' event do not have CPU attribute set. Cannot print 'cpu' field; record with --sample-cpu"
+        );
+        assert_eq!(
+            error("cgroup"),
+            "Samples for 'x' event do not have CGROUP attribute set. Cannot print 'cgroup' field; record with --all-cgroups"
+        );
         let dummy = Attr::software(Software::DUMMY);
         assert_eq!(fields(&["comm,cpu"], &dummy).unwrap(), ["comm", "cpu"]);
         assert!(fields(&["comm,+ip"], &clock()).unwrap_err().contains("not both"));

@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use perf_profile::read::{ScriptLosses, ScriptWriter, resolver};
+use perf_abi::SampleType;
+use perf_profile::read::{ScriptLosses, ScriptWriter, SideBandKinds, resolver};
 
 use crate::cli::help;
 use crate::out::message::{count, note};
@@ -27,13 +28,14 @@ use fields::Choice;
         ("perfkit script | inferno-collapse-perf | inferno-flamegraph > x.svg", ""),
         ("perfkit script -F +pid > x.perf", "for the Firefox Profiler"),
         ("perfkit script -F comm,tid,time,event --comm sort", ""),
+        ("perfkit script --show-mmap-events -F ip,brstack > x.perf", "branches, for llvm-profgen"),
     ],
     help::EXIT
 ))]
 pub(crate) struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, cgroup, ip, sym, symoff, dso, srcline;
+    /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, cgroup, ip, sym, symoff, dso, srcline, brstack;
     /// +NAME adds one, -NAME leaves one out; hw:, sw: or trace: before the list is for these events only
     #[arg(short = 'F', long, value_name = "LIST", allow_hyphen_values = true, value_parser = Choice::parse)]
     fields: Vec<Choice>,
@@ -46,6 +48,18 @@ pub(crate) struct Options {
     /// Leave out inlined functions and source lines, which takes less time and memory
     #[arg(long, overrides_with = "inline")]
     no_inline: bool,
+    /// Print the records of mappings (MMAP, MMAP2) at their places, too
+    #[arg(long)]
+    show_mmap_events: bool,
+    /// Print the records of tasks (COMM, FORK, EXIT) at their places, too
+    #[arg(long)]
+    show_task_events: bool,
+    /// Accepted as the perf tool has it: hardware traces are not decoded
+    #[arg(long, hide = true)]
+    no_itrace: bool,
+    /// Accepted as the perf tool has it: perfkit reads files of any owner
+    #[arg(short = 'f', hide = true)]
+    is_forced: bool,
     /// Accepted as the perf tool has it: inlined functions are printed by default
     #[arg(long, hide = true)]
     inline: bool,
@@ -62,7 +76,9 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let (about, mut records) = options.input.open()?.in_time_order();
     let filter = options.filter.filter(&about)?;
     let tracepoints = about.tracepoints();
-    let fields = about.events().map(|(name, attr)| Choice::fields(&options.fields, name, attr));
+    let has_branches = about.has_field(SampleType::BRANCH_STACK);
+    let choose = |(name, attr)| Choice::fields(&options.fields, name, attr, has_branches);
+    let fields = about.events().map(choose);
     let fields = fields.collect::<io::Result<Vec<_>>>()?;
     let finder = options.finder.finder(&about);
     let is_local = finder.is_local();
@@ -75,6 +91,14 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     if options.hide_call_graph {
         script = script.without_callchains();
     }
+    let mut side_band = SideBandKinds::default();
+    if options.show_mmap_events {
+        side_band = side_band.with_mappings();
+    }
+    if options.show_task_events {
+        side_band = side_band.with_tasks();
+    }
+    script = script.with_side_band(side_band);
     let kernel = PayloadNames::of_texts(about.printk_formats());
     let kernel = if is_local { kernel.with_functions(script.print_formats()) } else { kernel };
     show_progress(&mut records, Shown::BesideOutput);

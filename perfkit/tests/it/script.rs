@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use perf_abi::SampleType;
+
 use crate::support::captures::Captures;
 use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record, record_workload};
@@ -231,4 +233,59 @@ fn task_that_has_exited_has_the_id_of_the_perf_tool() {
     made.write(&file);
     let found = script(perfkit(), &file, &["-F", "comm,pid,tid,event", "-c", ":-1"]).unwrap();
     assert_eq!(found, "             :-1    -1/-1    cpu-clock: \n");
+}
+
+/// Leaves out the type and the outcome of speculation of each branch, which perf before 6.2 does
+/// not print.
+fn without_new_fields(text: &str) -> String {
+    let word = |word: &str| match word.split('/').collect::<Vec<_>>().as_slice() {
+        [from, to, predicted, in_tx, abort, cycles, ..] if from.starts_with("0x") => {
+            [*from, to, predicted, in_tx, abort, cycles].join("/")
+        }
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ") + "\n";
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn compilers_get_the_branches_mappings_and_tasks_that_the_perf_tool_prints() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let mut made = Made::with_fields("cycles", SampleType::BRANCH_STACK);
+    made.comm(10, b"loop");
+    made.map(10, 0x40_0000, b"/bin/no such", Some(&[7; 20]));
+    made.sample_with(10, 0x40_0010, &[2, 0x40_0020, 0x40_0004, 0b10, 0x40_0002, 0x40_0018, 0b1 | 7 << 4]);
+    made.sample_with(10, 0x40_0018, &[0]);
+    made.write(&file);
+    // The command lines of llvm-profgen and perf2bolt.
+    let lines: [&[&str]; 7] = [
+        &["-F", "pid,brstack", "-f"],
+        &["-F", "pid,ip,brstack", "-f"],
+        &["-F", "ip,sym,brstack"],
+        &["-F", "pid,event,ip", "-f"],
+        &["--show-mmap-events", "-F", "comm,pid"],
+        &["--show-mmap-events", "-F", "ip,brstack", "--pid", "10"],
+        &["--show-task-events", "--no-itrace", "-f"],
+    ];
+    let found = script(perfkit(), &file, lines[5]).unwrap();
+    let expected = "PERF_RECORD_MMAP 10/10: [0x400000(0x1000) @ 0]: x /bin/no such\n           400010 \
+        0x400020/0x400004/P/-/-/0//-  0x400002/0x400018/M/-/-/7//- \n           400018\n";
+    assert_eq!(found, expected);
+    for line in lines {
+        let found = script(perfkit(), &file, line).unwrap();
+        let Some(expected) = script(Command::new("perf"), &file, line) else {
+            eprintln!("skipped: no perf tool");
+            return;
+        };
+        assert_eq!(without_new_fields(&found), without_new_fields(&expected), "{line:?}");
+    }
+    // perf2bolt expects this failure if the samples have no address of data.
+    let output =
+        perfkit().args(["script", "-F", "pid,event,addr,ip", "-f", "-i"]).arg(&file).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = "Samples for 'cycles' event do not have ADDR attribute set. Cannot print 'addr' field";
+    assert!(output.status.code() == Some(1) && text.contains(expected), "{text}");
+    let list = perfkit().args(["buildid-list", "-f", "-i"]).arg(&file).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&list.stdout), format!("{} /bin/no such\n", "07".repeat(20)));
 }

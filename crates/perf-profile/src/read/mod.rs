@@ -53,6 +53,6 @@ pub use profile::{ProfileReader, ReadProfile, resolver};
 pub use recording::Recording;
 pub use records::{Damage, DecodedRecord, Progress, Records};
 pub use sched::{ReadSched, SchedError, SchedReader};
-pub use script::{ScriptFields, ScriptLosses, ScriptWriter};
+pub use script::{ScriptFields, ScriptLosses, ScriptWriter, SideBandKinds};
 pub use threads::{RecordedThread, RecordedThreads};
 pub use time_spec::{TimeSpec, TimeSpecError};

@@ -39,12 +39,14 @@ impl ScriptFields {
     pub const SRCLINE: Self = Self(1 << 13);
     /// The control group.
     pub const CGROUP: Self = Self(1 << 14);
+    /// The branch stack, newest branch first.
+    pub const BRSTACK: Self = Self(1 << 15);
 
     /// The fields of a frame that the perf tool prints by default.
     const FRAME: Self = Self(Self::IP.0 | Self::SYM.0 | Self::SYMOFF.0 | Self::DSO.0);
 
     /// The names, and the bit of the attr without which samples do not have the field.
-    const NAMES: [(&'static str, Self, SampleType); 15] = [
+    const NAMES: [(&'static str, Self, SampleType); 16] = [
         ("comm", Self::COMM, SampleType::empty()),
         ("pid", Self::PID, SampleType::TID),
         ("tid", Self::TID, SampleType::TID),
@@ -60,6 +62,7 @@ impl ScriptFields {
         ("symoff", Self::SYMOFF, SampleType::empty()),
         ("dso", Self::DSO, SampleType::empty()),
         ("srcline", Self::SRCLINE, SampleType::empty()),
+        ("brstack", Self::BRSTACK, SampleType::BRANCH_STACK),
     ];
 
     /// Returns the set of a field, by the name that the perf tool has for it.

@@ -12,11 +12,14 @@ use super::{Filter, Members, Metadata, Records, Tracepoints};
 use crate::collect::Resolver;
 use crate::profile::{Event, UNKNOWN};
 
+mod branches;
 mod fields;
 mod frames;
+mod side_band;
 
 pub use fields::ScriptFields;
 use frames::{Address, Frame, FrameLines};
+pub use side_band::SideBandKinds;
 
 /// Writes each sample of a recording with its stack, in the form of `perf script`, which
 /// cargo-flamegraph, inferno, the flame graph scripts, speedscope and the Firefox Profiler read.
@@ -42,6 +45,8 @@ pub struct ScriptWriter<'a, W: Write> {
     resolver: Resolver,
     name_width: usize,
     has_ns: bool,
+    /// Records to write besides samples.
+    side_band: SideBandKinds,
     /// The text of a payload.
     payload: Vec<u8>,
     /// The functions and texts in payloads.
@@ -50,6 +55,8 @@ pub struct ScriptWriter<'a, W: Write> {
     samples: Vec<Waiting>,
     heads: Vec<u8>,
     frames: Vec<Frame>,
+    /// Texts after the frames.
+    tails: Vec<u8>,
     /// Samples that wait for the user part of their stack: cookie, process and index in `samples`.
     deferred: Vec<(u64, u32, usize, Stack)>,
     losses: ScriptLosses,
@@ -100,8 +107,22 @@ struct Waiting {
     head: usize,
     /// End of the sample's frames.
     frames: usize,
+    /// End of the text after the frames.
+    tail: usize,
+    /// False for a record of another kind.
+    is_sample: bool,
     /// All frames, if a later record completed the stack.
     completed: Option<Vec<Frame>>,
+}
+
+/// The thread, the CPU and the time of a line.
+struct Start {
+    /// The thread whose name is printed.
+    thread: Option<u32>,
+    pid: Option<u32>,
+    tid: Option<u32>,
+    cpu: Option<u32>,
+    time: Option<u64>,
 }
 
 /// Names of no kernel.
@@ -134,12 +155,14 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
             resolver: resolver.with_unmapped_frames(),
             name_width: about.events().map(|(name, _)| name.len()).max().unwrap_or(0),
             has_ns: false,
+            side_band: SideBandKinds::default(),
             payload: Vec::new(),
             kernel: Box::new(NoNames),
             lines: FrameLines::default(),
             samples: Vec::new(),
             heads: Vec::new(),
             frames: Vec::new(),
+            tails: Vec::new(),
             deferred: Vec::new(),
             losses: ScriptLosses::default(),
         }
@@ -149,6 +172,12 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
     #[must_use]
     pub fn with_ns(self) -> Self {
         Self { has_ns: true, ..self }
+    }
+
+    /// Writes records of these kinds, too, at their places among the samples.
+    #[must_use]
+    pub fn with_side_band(self, kinds: SideBandKinds) -> Self {
+        Self { side_band: kinds, ..self }
     }
 
     /// Writes the address of each sample only, without its stack.
@@ -181,7 +210,18 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
         let mut members = Members::new(self.about);
         while let Some(next) = records.next_decoded(self.resolver.spaces_mut()) {
             let Some((record, decoded)) = next else { continue };
+            let has_line = self.side_band.has(&decoded);
+            // The name of a thread is the one that the record gives it; a thread that exits has
+            // none after it.
+            let is_exit = matches!(decoded, Record::Exit(_));
+            let event = || record.event().map_or(0, |(index, _)| index);
+            if has_line && is_exit {
+                self.add_side_band(event(), &decoded)?;
+            }
             self.update(&decoded);
+            if has_line && !is_exit {
+                self.add_side_band(event(), &decoded)?;
+            }
             members.update(&decoded);
             let Record::Sample(sample) = &decoded else { continue };
             let Ok((index, file_event)) = record.event() else { continue };
@@ -264,11 +304,16 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
                 self.frames.extend(frames.take(1).map(|frame| Frame { address, ..frame }));
             }
         }
+        if let Some(branches) = sample.branches().filter(|_| fields.contains(ScriptFields::BRSTACK)) {
+            branches::push(&mut self.tails, branches);
+        }
         self.samples.push(Waiting {
             fields,
             has_callchain,
             head: self.heads.len(),
             frames: self.frames.len(),
+            tail: self.tails.len(),
+            is_sample: true,
             completed: None,
         });
         if self.samples.len() >= BATCH { self.print() } else { Ok(()) }
@@ -276,43 +321,17 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
 
     /// Appends the line of a sample up to its stack.
     fn push_head<L: Layout>(&mut self, index: usize, sample: &Sample<'_, L>, value: Option<u64>) {
+        let start = Start {
+            thread: sample.tid(),
+            pid: sample.pid(),
+            tid: sample.tid(),
+            cpu: sample.cpu(),
+            time: sample.time(),
+        };
+        self.push_start(index, &start);
         let Some(event) = self.events.get(index) else { return };
         let fields = event.fields;
-        let (pid, tid) = (sample.pid(), sample.tid());
         let head = &mut self.heads;
-        if fields.contains(ScriptFields::COMM) {
-            let name = tid.and_then(|tid| self.resolver.spaces().thread_name(tid));
-            let name = match (name, tid) {
-                (Some(name), _) => shown(&String::from_utf8_lossy(name)),
-                (None, Some(0)) => "swapper".to_owned(),
-                (None, Some(tid)) => format!(":{}", tid.cast_signed()),
-                (None, None) => ":-1".to_owned(),
-            };
-            // The stack follows on the next lines, so that the names need no column.
-            let width = if event.has_callchain && fields.contains(ScriptFields::IP) { 0 } else { 16 };
-            push(head, format_args!("{name:>width$} "));
-        }
-        // The kernel writes -1 for a task that has exited.
-        let (pid, tid) = (pid.map(u32::cast_signed), tid.map(u32::cast_signed));
-        match (
-            pid.filter(|_| fields.contains(ScriptFields::PID)),
-            tid.filter(|_| fields.contains(ScriptFields::TID)),
-        ) {
-            (Some(pid), Some(tid)) => push(head, format_args!("{pid:5}/{tid:<5} ")),
-            (Some(id), None) | (None, Some(id)) => push(head, format_args!("{id:5} ")),
-            (None, None) => {}
-        }
-        if let Some(cpu) = sample.cpu().filter(|_| fields.contains(ScriptFields::CPU)) {
-            push(head, format_args!("[{cpu:03}] "));
-        }
-        if let Some(time) = sample.time().filter(|_| fields.contains(ScriptFields::TIME)) {
-            let (seconds, ns) = (time / 1_000_000_000, time % 1_000_000_000);
-            if self.has_ns {
-                push(head, format_args!("{seconds:5}.{ns:09}: "));
-            } else {
-                push(head, format_args!("{seconds:5}.{:06}: ", ns / 1000));
-            }
-        }
         if fields.contains(ScriptFields::PERIOD) {
             let period = || Event::new("", event.attr).period;
             let period = value.or(sample.period()).unwrap_or_else(period);
@@ -340,18 +359,77 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
         }
     }
 
+    /// Appends the thread, the CPU and the time of a sample or of another record.
+    fn push_start(&mut self, index: usize, start: &Start) {
+        let Some(event) = self.events.get(index) else { return };
+        let fields = event.fields;
+        let head = &mut self.heads;
+        if fields.contains(ScriptFields::COMM) {
+            let name = start.thread.and_then(|tid| self.resolver.spaces().thread_name(tid));
+            let name = match (name, start.thread) {
+                (Some(name), _) => shown(&String::from_utf8_lossy(name)),
+                (None, Some(0)) => "swapper".to_owned(),
+                (None, Some(tid)) => format!(":{}", tid.cast_signed()),
+                (None, None) => ":-1".to_owned(),
+            };
+            // The stack follows on the next lines, so that the names need no column.
+            let width = if event.has_callchain && fields.contains(ScriptFields::IP) { 0 } else { 16 };
+            push(head, format_args!("{name:>width$} "));
+        }
+        // The kernel writes -1 for a task that has exited.
+        let (pid, tid) = (start.pid.map(u32::cast_signed), start.tid.map(u32::cast_signed));
+        match (
+            pid.filter(|_| fields.contains(ScriptFields::PID)),
+            tid.filter(|_| fields.contains(ScriptFields::TID)),
+        ) {
+            (Some(pid), Some(tid)) => push(head, format_args!("{pid:5}/{tid:<5} ")),
+            (Some(id), None) | (None, Some(id)) => push(head, format_args!("{id:5} ")),
+            (None, None) => {}
+        }
+        if let Some(cpu) = start.cpu.filter(|_| fields.contains(ScriptFields::CPU)) {
+            push(head, format_args!("[{cpu:03}] "));
+        }
+        if let Some(time) = start.time.filter(|_| fields.contains(ScriptFields::TIME)) {
+            let (seconds, ns) = (time / 1_000_000_000, time % 1_000_000_000);
+            if self.has_ns {
+                push(head, format_args!("{seconds:5}.{ns:09}: "));
+            } else {
+                push(head, format_args!("{seconds:5}.{:06}: ", ns / 1000));
+            }
+        }
+    }
+
+    /// Buffers a record that is not a sample.
+    fn add_side_band<L: Layout>(&mut self, index: usize, record: &Record<'_, L>) -> io::Result<()> {
+        let Some(event) = self.events.get(index) else { return Ok(()) };
+        let start = Start::of_record(record, event.attr);
+        self.push_start(index, &start);
+        side_band::push(&mut self.heads, record);
+        self.samples.push(Waiting {
+            fields: ScriptFields::default(),
+            has_callchain: false,
+            head: self.heads.len(),
+            frames: self.frames.len(),
+            tail: self.tails.len(),
+            is_sample: false,
+            completed: None,
+        });
+        if self.samples.len() >= BATCH { self.print() } else { Ok(()) }
+    }
+
     /// Looks up the names of the buffered samples, and prints them.
     fn print(&mut self) -> io::Result<()> {
         self.resolver.name();
         // Their user parts were lost, or follow too many samples later.
         self.deferred.clear();
         let locations = self.resolver.locations();
-        let (mut head, mut frame) = (0, 0);
+        let (mut head, mut frame, mut tail) = (0, 0, 0);
         let mut stack = Vec::new();
         for sample in self.samples.drain(..) {
             self.out.write_all(self.heads.get(head..sample.head).unwrap_or_default())?;
             let frames = self.frames.get(frame..sample.frames).unwrap_or_default();
-            (head, frame) = (sample.head, sample.frames);
+            let branches = self.tails.get(tail..sample.tail).unwrap_or_default();
+            (head, frame, tail) = (sample.head, sample.frames, sample.tail);
             let frames = sample.completed.as_deref().unwrap_or(frames);
             let mut is_unnamed = false;
             stack.clear();
@@ -365,13 +443,15 @@ impl<'a, W: Write> ScriptWriter<'a, W> {
                 frames::push_single(&mut stack, locations, frame, sample.fields);
                 is_unnamed = locations.get(frame.location).unnamed.is_some();
             }
-            self.losses.samples += 1;
+            self.losses.samples += u64::from(sample.is_sample);
             self.losses.unnamed_samples += u64::from(is_unnamed);
+            stack.extend_from_slice(branches);
             stack.push(b'\n');
             self.out.write_all(&stack)?;
         }
         self.heads.clear();
         self.frames.clear();
+        self.tails.clear();
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Waits for locks in a recording of `perf record` with the events of `perf lock record`.
 
 #![cfg(feature = "perf-data")]
+#![allow(clippy::cast_precision_loss, reason = "times of a small recording are exact")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

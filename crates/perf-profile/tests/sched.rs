@@ -1,6 +1,7 @@
 //! Scheduling in a recording of `perf record` with the events of `perf sched record`.
 
 #![cfg(feature = "perf-data")]
+#![allow(clippy::cast_precision_loss, reason = "times of a small recording are exact")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -20,7 +21,8 @@ fn ms(ns: f64) -> String {
 #[test]
 fn waits_of_each_thread_are_those_of_perf_sched_latency() {
     let read = SchedReader::new(Recording::open(data("sched.data")).unwrap()).unwrap().read();
-    // `perf sched latency -p` of perf 7.2: thread, runtime by another event, count, average, maximum.
+    // `perf sched latency -p` of perf 7.2: thread, runtime by another event, count, average and
+    // maximum.
     let expected = fs::read_to_string(data("sched-latency.txt")).unwrap();
     let mut waiting: Vec<_> =
         read.summary.threads().filter(|(_, thread)| thread.waits.count() > 0).map(|(tid, _)| tid).collect();
@@ -48,8 +50,8 @@ fn each_cpu_is_busy_or_idle_all_the_time_and_busy_while_threads_run() {
     assert!(summary.cpus().all(|(_, cpu)| cpu.busy + cpu.idle == summary.duration() && cpu.unknown == 0));
     let busy: u64 = summary.cpus().map(|(_, cpu)| cpu.busy).sum();
     let running: u64 = summary.threads().map(|(_, thread)| thread.runtime).sum();
-    // The events of a CPU started after a wakeup of another one, so that the start of one run is not
-    // there.
+    // The events of a CPU started after a wakeup of another one, so that the start of one run is
+    // missing.
     assert!(running <= busy && summary.unpaired() == 1, "{running} {busy}");
 }
 

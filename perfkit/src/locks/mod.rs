@@ -34,7 +34,7 @@ use row::Row;
          contention_end (since Linux 5.19, as `perf lock record` records them), or all, with callchains. Without a recording, \
          perfkit makes one in a temporary file while CMD runs, or until Ctrl-C, and prints it. That needs root, or \
          CAP_PERFMON and a readable tracefs, and no BPF.\n\n\
-         A futex is in a lock, a condition variable or a join: the function tells which. The kernel sees a lock of a program \
+         A futex is in a lock, a condition variable or a join: the column Function shows which. The kernel sees a lock of a program \
          only when a thread has to wait for it. A futex is one row by its process and address, a lock of the kernel by its \
          kind and the function that takes it, as in `perf lock contention`. Waits that had not ended are in the column Open \
          alone, with the time up to the end of the recording: that of a deadlock.\n\n\

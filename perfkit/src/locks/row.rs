@@ -8,7 +8,7 @@ use perf_profile::{ContentionFlags, Durations, LockId, StackId};
 
 use super::{Kind, Options, Sort, place};
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Subject {
     /// A lock by its address.

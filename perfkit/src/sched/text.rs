@@ -63,7 +63,9 @@ fn groups(widths: &[usize; 14]) -> String {
         let end = |column: usize| widths.iter().take(column).map(|width| width + 1).sum::<usize>();
         text.push_str(&" ".repeat(end(columns.start) - text_width(&text)));
         let cells = end(columns.end) - end(columns.start) - 1;
-        text.push_str(&format!("{:-^cells$}", format!(" {title} ")));
+        let title = format!(" {title} ");
+        let centered = format!("{title:-^cells$}");
+        text.push_str(&centered);
     }
     text
 }

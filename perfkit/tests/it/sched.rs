@@ -43,7 +43,7 @@ fn table_of_a_recording_has_threads_by_their_waits_and_cpus() {
     let (threads, cpus) = (value["threads"].as_array().unwrap(), value["cpus"].as_array().unwrap());
     assert_eq!((lines.len(), cpus.len()), (threads.len() + cpus.len(), 2));
     let one = json(&sched(&["-i", path, "--json", "--tid", &first["tid"].to_string()]));
-    assert_eq!(one["threads"].as_array().unwrap(), &[first.clone()]);
+    assert_eq!(one["threads"].as_array().unwrap(), std::slice::from_ref(first));
 }
 
 #[test]

@@ -64,9 +64,10 @@ mod tests {
         let columns = [Column::Time, Column::Cpu];
         for is_table in [false, true] {
             let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
-            let collector = match is_table {
-                true => Collector::with_table(resolver, &columns).unwrap(),
-                false => Collector::new(resolver, ProfileBuilder::new()),
+            let collector = if is_table {
+                Collector::with_table(resolver, &columns).unwrap()
+            } else {
+                Collector::new(resolver, ProfileBuilder::new())
             };
             let quantum = NonZeroU64::new(1000).unwrap();
             let mut collector = collector.with_split(Split::for_columns(&columns).with_quantum(quantum));

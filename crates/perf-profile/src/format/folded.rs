@@ -105,8 +105,8 @@ impl Folded {
         self
     }
 
-    /// Adds the CPU before the name of the thread, in a profile that [splits](crate::Split) threads by
-    /// it: `cpu 1;comm;...`.
+    /// Adds the CPU before the name of the thread, in a profile that [splits](crate::Split) threads
+    /// by it: `cpu 1;comm;...`.
     #[must_use]
     pub fn with_cpu(mut self) -> Self {
         self.has_cpu = true;
@@ -114,7 +114,8 @@ impl Folded {
     }
 
     /// Adds the slice of time before the name of the thread, in a profile that
-    /// [splits](crate::Split) threads by it, in seconds of the events' clock: `7612.300000;comm;...`.
+    /// [splits](crate::Split) threads by it, in seconds of the events' clock:
+    /// `7612.300000;comm;...`.
     #[must_use]
     pub fn with_time(mut self) -> Self {
         self.has_time = true;

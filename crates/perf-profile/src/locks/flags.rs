@@ -23,7 +23,7 @@ impl ContentionFlags {
     /// A lock with a part on each CPU.
     #[doc(alias = "LCB_F_PERCPU")]
     pub const PERCPU: Self = Self(1 << 4);
-    /// A mutex.
+    /// The lock is a mutex, which spins or sleeps.
     #[doc(alias = "LCB_F_MUTEX")]
     pub const MUTEX: Self = Self(1 << 5);
 }

@@ -12,8 +12,8 @@ use crate::sched::Durations;
 /// How long threads waited for each lock, and who woke them, from the samples of [`LockEvent`]s.
 ///
 /// Pass all records in time order to [`update`](Self::update), and samples of these events to
-/// [`add`](Self::add). `T` is the caller's data of a sample, such as its stack; waits with equal data
-/// are summed up. Memory grows with the locks and the different data, not with the records.
+/// [`add`](Self::add). `T` is the caller's data of a sample, such as its stack; waits with equal
+/// data are summed up. Memory grows with the locks and the different data, not with the records.
 #[derive(Clone, Debug)]
 pub struct Locks<T> {
     /// Calls of `futex` in progress, by thread.
@@ -113,8 +113,8 @@ impl<T: Copy + Eq + Hash> Locks<T> {
         }
     }
 
-    /// Applies a record that is not a sample: the processes of threads, ends of threads, and losses,
-    /// after which the ends of waits are unknown.
+    /// Applies a record that is not a sample: the processes of threads, ends of threads, and
+    /// losses, after which the ends of waits are unknown.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         match record {
             Record::Fork(fork) => drop(self.tasks.insert(fork.tid(), fork.pid())),
@@ -243,8 +243,8 @@ impl<T: Copy + Eq + Hash> Locks<T> {
         self.waits.iter().map(|(&(lock, data), waits)| (lock, data, waits))
     }
 
-    /// Returns the waits for each futex that a wakeup ended, with the data of the call that woke, in
-    /// no order.
+    /// Returns the waits for each futex that a wakeup ended, with the data of the call that woke,
+    /// in no order.
     pub fn wakers(&self) -> impl Iterator<Item = (LockId, T, &Durations)> {
         self.wakers.iter().map(|(&(lock, data), waits)| (lock, data, waits))
     }

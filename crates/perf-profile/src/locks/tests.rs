@@ -1,5 +1,7 @@
 //! Sums of made-up waits.
 
+use std::fmt::Write as _;
+
 use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 use perf_decode::{RawRecord, Record, SampleLayout};
@@ -19,7 +21,7 @@ fn add(locks: &mut Locks<u64>, name: &str, tid: u32, time: u64, fields: &[(&str,
     let mut raw = vec![0; 8];
     for (field, value) in fields {
         let offset = raw.len();
-        text.push_str(&format!("\tfield:u64 {field};\toffset:{offset};\tsize:8;\tsigned:1;\n"));
+        writeln!(text, "\tfield:u64 {field};\toffset:{offset};\tsize:8;\tsigned:1;").unwrap();
         raw.extend(value.to_ne_bytes());
     }
     let event = LockEvent::new(&attr(), &Format::parse(&text).unwrap()).unwrap();
@@ -74,7 +76,7 @@ fn a_wait_lasts_until_the_return_and_its_waker_is_the_last_one() {
 fn owner_is_a_thread_of_the_process_in_a_word_with_waiters() {
     let mut locks = Locks::new();
     enter(&mut locks, 9, 90, WAKE_PRIVATE, 1);
-    for value in [2, 0x8000_0000 | 9, 9, 0x8000_0000 | 10, 1 << 32 | 0x8000_0009, 0xc000_0009] {
+    for value in [2, 0x8000_0009, 9, 0x8000_000a, 0x1_8000_0009, 0xc000_0009] {
         enter(&mut locks, 8, 100, WAIT_PRIVATE, value);
     }
     assert_eq!(locks.owners().collect::<Vec<_>>(), [(FUTEX, 9, 2)]);
@@ -124,7 +126,7 @@ fn waits_in_which_records_were_lost_are_left_out() {
 fn hostile_payloads_are_ignored_or_saturate() {
     let mut locks = Locks::new();
     for time in [u64::MAX, 0, 7] {
-        enter(&mut locks, 8, time, u64::MAX & !3, u64::MAX);
+        enter(&mut locks, 8, time, u64::MAX - 3, u64::MAX);
         enter(&mut locks, 8, time, WAIT_PRIVATE, u64::MAX);
         exit(&mut locks, 8, u64::MAX - time, i64::MIN);
     }

@@ -76,8 +76,9 @@ impl Event {
     }
 }
 
-/// A thread under one of its names, in one of its control groups, and if the profile [splits](crate::Split)
-/// threads, on one CPU and in one slice of time. After an exec, it is a new entry.
+/// A thread under one of its names, in one of its control groups, and if the profile
+/// [splits](crate::Split) threads, on one CPU and in one slice of time. After an exec, it is a new
+/// entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Thread {

@@ -108,7 +108,9 @@ impl SchedReader {
             return Err(SchedError::NoSwitches.into());
         }
         if has(&events, SchedEvent::is_wakeup) {
-            events.iter_mut().for_each(|event| *event = event.filter(|event| !event.is_waking()));
+            for event in &mut events {
+                *event = event.filter(|event| !event.is_waking());
+            }
         }
         let (filter, ancestors) = (Filter::default(), FxHashSet::default());
         Ok(Self { recording, events, filter, ancestors, progress: None })

@@ -117,6 +117,12 @@ fn longest(index: u16) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks are small"
+)]
 mod tests {
     use proptest::prelude::*;
 
@@ -150,13 +156,17 @@ mod tests {
         ) {
             let mut durations = Durations::default();
             let mut values: Vec<u64> = values.drain(..).map(|(shift, value)| value >> shift).collect();
-            values.iter().for_each(|&value| durations.add(value, 0));
+            for &value in &values {
+                durations.add(value, 0);
+            }
             values.sort_unstable();
             let rank = (part * values.len() as f64).ceil() as usize;
             let exact = values[rank.saturating_sub(1)];
             let found = durations.quantile(part).unwrap();
             let mut halves = [Durations::default(), Durations::default()];
-            values.iter().zip((0..2).cycle()).for_each(|(&value, half)| halves[half].add(value, 0));
+            for (&value, half) in values.iter().zip((0..2).cycle()) {
+                halves[half].add(value, 0);
+            }
             let [mut merged, other] = halves;
             merged.merge(&other);
             prop_assert_eq!(&merged, &durations);

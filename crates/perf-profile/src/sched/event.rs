@@ -41,7 +41,7 @@ impl Named {
     /// Reads the id and the name; `None` if the payload is too short, and for an id that no thread
     /// has.
     pub(super) fn read(self, raw: &[u8]) -> Option<(u32, &[u8])> {
-        let tid = u32::try_from(self.tid.read_i64(raw)?).ok().filter(|&tid| tid <= i32::MAX as u32)?;
+        let tid = i32::try_from(self.tid.read_i64(raw)?).ok().and_then(|tid| u32::try_from(tid).ok())?;
         Some((tid, self.comm.and_then(|comm| comm.read(raw)).unwrap_or_default()))
     }
 }

@@ -32,8 +32,8 @@ pub struct SchedSummary {
     unpaired: u64,
 }
 
-/// What a thread did. Ids and names are from the events: those of the initial PID namespace, but
-/// for records of context switches.
+/// The runs, waits and sleeps of a thread. Ids and names are from the events. Ids are of the
+/// initial PID namespace, but for records of context switches of the recorder's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchedThread {
@@ -52,15 +52,15 @@ pub struct SchedThread {
     pub unknown_waits: u64,
     /// Sleeps, from where it left the CPU until it was woken. Without wakeups until it ran again.
     pub sleeps: Durations,
-    /// How often it was moved to another CPU, or without such events, how often it ran on another
-    /// CPU than before.
+    /// How often it was moved to another CPU, or without such events, how often its next run was on
+    /// another CPU.
     pub migrations: u64,
-    /// What it did last, and since when.
+    /// Its last state, and since when.
     pub state: ThreadState,
     last_cpu: Option<u32>,
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadState {
@@ -77,7 +77,7 @@ pub enum ThreadState {
     Sleeping(u64),
 }
 
-/// What a CPU did.
+/// The time of a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchedCpu {
@@ -259,7 +259,7 @@ impl SchedSummary {
     }
 
     fn switch_cpu(&mut self, cpu: u32, time: u64, was_busy: bool, is_busy: bool) {
-        // The thread that leaves the CPU ran on it since the last switch, or the first event.
+        // The thread that leaves the CPU has run since the last switch, or the first event.
         let begin = self.begin();
         let cpu = self.cpus.entry(cpu).or_default();
         match cpu.last {
@@ -402,7 +402,8 @@ impl SchedSummary {
         self.switches
     }
 
-    /// Returns how often a thread left a CPU that, by the records, it did not run on. Without
+    /// Returns how often a thread left a CPU although no record has the start of its
+    /// run. Without
     /// losses, the recording then has the events of some tasks or CPUs alone.
     pub fn unpaired(&self) -> u64 {
         self.unpaired

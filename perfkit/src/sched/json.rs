@@ -19,6 +19,7 @@ pub(super) fn sched(read: &ReadSched, rows: &[Row<'_>]) -> Value {
         "duration": summary.duration(),
         "wakeups": read.has_wakeups,
         "lost_records": summary.lost(),
+        "lost_wakeups": summary.lost_wakeups(),
         "late_records": read.late,
         "unpaired": summary.unpaired(),
         "threads": rows.iter().map(thread).collect::<Vec<_>>(),

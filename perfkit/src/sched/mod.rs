@@ -178,6 +178,10 @@ fn note_unknown(read: &ReadSched, rows: &[Row<'_>]) {
              record with -a"
         ));
     }
+    if summary.lost_wakeups() > 0 {
+        let lost = count(summary.lost_wakeups(), "wakeup");
+        note(format_args!("{lost} lost: a sleep whose wakeup is lost includes the wait for a CPU after it"));
+    }
     if read.late > 0 {
         note(format_args!("{} came after a record of a later time", count(read.late, "record")));
     }

@@ -174,10 +174,15 @@ impl SchedReader {
             if is_event && !filter.by_time(decoded.time().unwrap_or(0)) {
                 continue;
             }
-            summary.update(&decoded, has_switches);
+            let event = || events.get(record.event().ok()?.0)?.as_ref();
+            match &decoded {
+                Record::LostSamples(lost) if event().is_some_and(|event| !event.is_switch()) => {
+                    summary.note_lost_wakeups(lost.lost());
+                }
+                _ => summary.update(&decoded, has_switches),
+            }
             if let Record::Sample(sample) = &decoded
-                && let Ok((index, _)) = record.event()
-                && let Some(event) = events.get(index).and_then(Option::as_ref)
+                && let Some(event) = event()
             {
                 summary.add(event, sample);
             }

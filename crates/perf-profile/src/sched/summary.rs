@@ -28,6 +28,7 @@ pub struct SchedSummary {
     span: Option<(u64, u64)>,
     counts_migrations: bool,
     losses: u64,
+    lost_wakeups: u64,
     switches: u64,
     unpaired: u64,
 }
@@ -346,6 +347,13 @@ impl SchedSummary {
         }
     }
 
+    /// Counts lost samples of wakeups and migrations, in place of [`update`](Self::update) with their
+    /// record. The states of threads stay known: a sleep whose wakeup is lost lasts until the thread
+    /// runs again.
+    pub fn note_lost_wakeups(&mut self, count: u64) {
+        self.lost_wakeups = self.lost_wakeups.saturating_add(count);
+    }
+
     /// Ends the summary at the time of the last event, or at a later `end` in ns of the events'
     /// clock: adds the time of threads that run and of CPUs.
     pub fn finish(&mut self, end: u64) {
@@ -392,7 +400,12 @@ impl SchedSummary {
         self.span.map(|(_, last)| last)
     }
 
-    /// Returns the number of lost records, at least one for each loss of unknown size.
+    /// Returns the number of lost samples of wakeups and migrations.
+    pub fn lost_wakeups(&self) -> u64 {
+        self.lost_wakeups
+    }
+
+    /// Returns the number of other lost records, at least one for each loss of unknown size.
     pub fn lost(&self) -> u64 {
         self.losses
     }

@@ -165,3 +165,15 @@ fn hostile_payloads_are_ignored_or_saturate() {
     assert!(summary.threads().all(|(tid, _)| [7, 8].contains(&tid)));
     assert!(summary.duration() > 0);
 }
+
+#[test]
+fn sleep_whose_wakeup_is_lost_lasts_until_the_thread_runs() {
+    let mut summary = SchedSummary::new(false);
+    switch(&mut summary, 100, 0, 0, 0, 7);
+    switch(&mut summary, 110, 0, 7, 1, 8);
+    summary.note_lost_wakeups(3);
+    switch(&mut summary, 150, 0, 8, 1, 7);
+    let seven = thread(&summary, 7);
+    assert_eq!((seven.sleeps.total(), seven.waits.total(), seven.unknown_waits), (40, 0, 1));
+    assert_eq!((summary.lost(), summary.lost_wakeups()), (0, 3));
+}

@@ -7,6 +7,7 @@ use perf_session::{System, Tracefs};
 
 use super::{Kind, Options};
 use crate::measure::recording_file::RecordingFile;
+use crate::measure::waiting::Waiting;
 use crate::out::message::note;
 
 const USER: &str = "syscalls:sys_enter_futex,syscalls:sys_exit_futex";
@@ -55,7 +56,13 @@ pub(super) fn record(options: &Options, file: &RecordingFile) -> io::Result<(Exi
     if options.kind == Kind::Kernel && call_graph == "fp" {
         words.push("--kernel-callchains");
     }
-    file.record(&words, &options.command)
+    // A thread that waits all the time writes no record.
+    let waiting = Waiting::begin_tasks(&System::new(), &options.pid, &options.tid);
+    let recorded = file.record(&words, &options.command)?;
+    if let Some(waiting) = waiting.describe("recorded") {
+        note(waiting);
+    }
+    Ok(recorded)
 }
 
 fn refused(error: &impl std::fmt::Display) -> (ExitCode, bool) {

@@ -200,8 +200,6 @@ fn note_unknown(read: &ReadLocks, rows: &[Row]) {
             (true, false) => "futexes",
             _ => "locks of the kernel",
         };
-        note(format_args!(
-            "no waits: no thread waited for what was recorded ({kinds}), or the options choose none"
-        ));
+        note(format_args!("no waits for {kinds} began in the recording, or the options choose none of them"));
     }
 }

@@ -22,6 +22,12 @@ impl Waiting {
         Self { system: system.clone(), before }
     }
 
+    /// Reads the states of all threads of processes, and of threads.
+    pub(crate) fn begin_tasks(system: &System, pids: &[u32], tids: &[u32]) -> Self {
+        let threads = pids.iter().flat_map(|&pid| system.task(pid).threads().unwrap_or_default());
+        Self::begin(system, &threads.chain(tids.iter().copied()).collect::<Vec<_>>())
+    }
+
     /// Returns as text which threads have waited since, and where; `None` if each has run. `done`
     /// is the verb for the other threads: "recorded" or "traced".
     pub(crate) fn describe(&self, done: &str) -> Option<String> {

@@ -8,6 +8,7 @@ use perf_session::System;
 
 use super::Options;
 use crate::measure::recording_file::RecordingFile;
+use crate::measure::waiting::Waiting;
 use crate::out::message::note;
 
 /// The events of all CPUs, which are those of `perf sched record` but for `sched_wakeup`, at which
@@ -39,5 +40,11 @@ pub(super) fn record(options: &Options, file: &RecordingFile) -> io::Result<(Exi
         note(format_args!("the events of all CPUs cannot be recorded, those of a command can: {reason}"));
         return Ok((ExitCode::FAILURE, false));
     }
-    file.record(&words, &options.command)
+    // A thread that waits all the time writes no record.
+    let waiting = Waiting::begin_tasks(&System::new(), &options.pid, &options.tid);
+    let recorded = file.record(&words, &options.command)?;
+    if let Some(waiting) = waiting.describe("recorded") {
+        note(waiting);
+    }
+    Ok(recorded)
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -52,6 +52,28 @@ fn recording_without_switches_says_how_to_make_one() {
     let output = sched(&["-i", path.to_str().unwrap()]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && errors.contains("perf sched record"), "{errors}");
+}
+
+#[test]
+fn thread_that_waits_all_the_time_is_named_although_it_has_no_row() {
+    let mut hung = Command::new("sleep").arg("1000").spawn().unwrap();
+    // Until it sleeps.
+    let comm = format!("/proc/{}/comm", hung.id());
+    let is_asleep =
+        || fs::read_to_string(comm.replace("comm", "syscall")).is_ok_and(|text| text.contains(' '));
+    let is_running = || !fs::read_to_string(&comm).is_ok_and(|name| name == "sleep\n") || !is_asleep();
+    let begun = std::time::Instant::now();
+    while is_running() && begun.elapsed().as_secs() < 60 {
+        std::thread::yield_now();
+    }
+    let output = sched(&["-p", &hung.id().to_string(), "--", "sleep", "0.1"]);
+    hung.kill().unwrap();
+    hung.wait().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return skip_if_refused(&output);
+    }
+    assert!(errors.contains(&format!("{} sleep (", hung.id())), "{errors}");
 }
 
 #[test]

@@ -347,9 +347,9 @@ impl SchedSummary {
         }
     }
 
-    /// Counts lost samples of wakeups and migrations, in place of [`update`](Self::update) with their
-    /// record. The states of threads stay known: a sleep whose wakeup is lost lasts until the thread
-    /// runs again.
+    /// Counts lost samples of wakeups and migrations, in place of [`update`](Self::update) with
+    /// their record. The states of threads stay known: a sleep whose wakeup is lost lasts until the
+    /// thread runs again.
     pub fn note_lost_wakeups(&mut self, count: u64) {
         self.lost_wakeups = self.lost_wakeups.saturating_add(count);
     }

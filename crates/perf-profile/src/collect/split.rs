@@ -18,7 +18,7 @@ pub struct Split {
 
 impl Split {
     /// Length of slices of time by default, in ns: 100 ms, as in the perf tool.
-    pub const QUANTUM: NonZeroU64 = NonZeroU64::new(100_000_000).unwrap();
+    pub const QUANTUM: NonZeroU64 = NonZeroU64::MIN.saturating_add(100_000_000 - 1);
 
     /// Returns what a table with these columns needs, with slices of the default length.
     pub fn for_columns(columns: &[Column]) -> Self {

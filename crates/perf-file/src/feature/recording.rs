@@ -76,7 +76,7 @@ fields! {
         pub start: u64 = "start",
         /// When the recording ended, in ns of `CLOCK_MONOTONIC`.
         pub end: u64 = "end",
-        /// The threads.
+        /// The threads of the recorded processes, or of the machine.
         pub threads: List<'a, ThreadAtStart<'a>> = "threads",
     }
 
@@ -101,7 +101,7 @@ fields! {
         pub times: List<'a, RunTimes> = "times of a thread",
     }
 
-    /// What the kernel counts in `/proc/PID/schedstat`.
+    /// Times that the kernel counts in `/proc/PID/schedstat`.
     pub struct RunTimes {
         /// Time on a CPU in ns.
         pub running: u64 = "time on a CPU",

@@ -20,4 +20,6 @@ pub(crate) use pending::PendingNames;
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};
 pub use split::Split;
+#[cfg(feature = "perf-data")]
+pub(crate) use wall::correct_waits;
 pub use wall::{Span, SpanKind, ThreadSpans, WallTime, wait_kind};

@@ -45,8 +45,8 @@ pub struct Metadata {
     pub gap: Option<MetadataGap>,
     /// Number of online and of available CPUs.
     pub cpus: Option<(u32, u32)>,
-    /// The threads that were there when the recording began. Recordings of other tools, of CPUs that
-    /// are not all, and pipes lack them.
+    /// The threads that were there when the recording began. Recordings of other tools, of CPUs
+    /// that are not all, and pipes lack them.
     pub threads: Option<RecordedThreads>,
     /// Events, in file order.
     events: Vec<RecordedEvent>,

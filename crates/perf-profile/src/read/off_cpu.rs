@@ -9,8 +9,8 @@ use rustc_hash::FxHashSet;
 
 use super::wall::{Wall, WallPlan};
 use super::{Filter, RecordedThread, RecordedThreads, Recording};
-use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime};
-use crate::profile::{EventId, StackId};
+use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime, correct_waits};
+use crate::profile::{EventId, Profile, StackId};
 
 /// The reason why the waits of threads are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +79,26 @@ pub(super) struct OffCpuPlan {
     wall: Option<WallPlan>,
 }
 
-/// What completes a finished profile.
+/// The part that completes a finished profile.
 pub(super) enum Finished {
     /// For each event of the file, whether its samples became waits.
-    Waits(Vec<bool>),
+    Waits(Vec<bool>, Option<Correction>),
     WallTime(Box<Wall>),
+}
+
+/// Times of threads as the kernel counted them, for the correction of their waits.
+pub(super) struct Correction {
+    events: OffCpuEvents,
+    counted: Vec<((u32, u32), (u64, u64))>,
+    /// The whole time of each thread, in ns.
+    whole: u64,
+}
+
+impl Correction {
+    pub(super) fn apply(&self, profile: &mut Profile) {
+        let events = [self.events.blocked, self.events.runnable];
+        correct_waits(profile, events, &self.counted, self.whole);
+    }
 }
 
 /// Completeness of the recorded wakeups.
@@ -117,7 +132,7 @@ pub(super) struct OffCpu {
     switched: FxHashSet<u32>,
 }
 
-/// What the waits become.
+/// The form of the waits in the profile.
 enum Output {
     OffCpu(OffCpuEvents),
     Wall(Box<Wall>),
@@ -393,6 +408,16 @@ impl OffCpu {
             let lost = "waits may be too long, because records were lost: a file, not a pipe, has the times of losses";
             notes.push(lost.to_owned());
         }
+        // All waits of a thread are known, and in the profile.
+        let is_all = self.wakeups == Wakeups::All
+            && !self.has_lost
+            && !(filter.needs_time() || filter.needs_comm() || filter.needs_dso() || filter.cpus.is_some());
+        let threads = self.threads.as_ref().filter(|_| is_all);
+        let whole = threads.map_or(0, |threads| end.saturating_sub(threads.start));
+        let counted = threads.map(|threads| {
+            let times = threads.threads.iter().map(|thread| ((thread.pid, thread.tid), thread.times));
+            times.filter_map(|(ids, times)| Some((ids, times?))).collect()
+        });
         let all_the_time = self.add_unswitched(end, collector, filter);
         notes.extend(waiting_lines(&all_the_time));
         let mut unfinished = 0;
@@ -408,12 +433,16 @@ impl OffCpu {
             ));
         }
         Ok(match self.output {
-            Output::OffCpu(_) => Finished::Waits(self.switches.iter().map(Option::is_some).collect()),
+            Output::OffCpu(events) => {
+                let replaced = self.switches.iter().map(Option::is_some).collect();
+                Finished::Waits(replaced, counted.map(|counted| Correction { events, counted, whole }))
+            }
             Output::Wall(wall) => Finished::WallTime(wall),
         })
     }
 
-    /// Adds the waits of threads that were there at the start and wrote no record, and returns them.
+    /// Adds the waits of threads that were there at the start and wrote no record, and returns
+    /// them.
     fn add_unswitched(
         &mut self,
         end: u64,
@@ -427,6 +456,7 @@ impl OffCpu {
         found.retain(|thread| {
             is_known
                 && thread.is_waiting()
+                && !thread.has_run()
                 && !self.switched.contains(&thread.tid)
                 && filter.by_ids(Some(thread.pid), Some(thread.tid), None)
                 && filter.by_thread(collector.spaces(), thread.tid)

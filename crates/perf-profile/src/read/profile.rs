@@ -167,14 +167,14 @@ impl ProfileReader {
     }
 
     /// Makes a profile of the whole time of threads, with the one event
-    /// [`WallTime::EVENT`](crate::WallTime::EVENT). The samples of the first chosen event that counts
-    /// while threads run show where they ran. The recording is read twice, like a profile of
+    /// [`WallTime::EVENT`](crate::WallTime::EVENT). The samples of the first chosen event that
+    /// counts while threads run show where they ran. The recording is read twice, like a profile of
     /// [waits](Self::with_waits).
     ///
     /// # Errors
     ///
-    /// [`OffCpuError::NoSwitchRecords`](super::OffCpuError::NoSwitchRecords) as the inner error if the
-    /// recording lacks them, or [`io::Error`] if it cannot be read again.
+    /// [`OffCpuError::NoSwitchRecords`](super::OffCpuError::NoSwitchRecords) as the inner error if
+    /// the recording lacks them, or [`io::Error`] if it cannot be read again.
     pub fn with_wall_time(self) -> io::Result<Self> {
         Ok(Self { waits: Some(OffCpuPlan::of_wall_time(&self.recording)?), ..self })
     }
@@ -281,7 +281,10 @@ impl ProfileReader {
         records.report(Progress::Naming);
         let (mut profile, table) = collector.finish_table();
         match finished {
-            Some(Finished::Waits(replaced)) => {
+            Some(Finished::Waits(replaced, correction)) => {
+                if let Some(correction) = correction {
+                    correction.apply(&mut profile);
+                }
                 // The events of waits follow.
                 let mut is_replaced = replaced.into_iter().chain(std::iter::repeat(false));
                 let mut is_chosen = is_chosen.into_iter();

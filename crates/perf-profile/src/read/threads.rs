@@ -16,7 +16,7 @@ pub struct RecordedThreads {
     pub start: u64,
     /// The end of the recording, in ns of `CLOCK_MONOTONIC`.
     pub end: u64,
-    /// The threads.
+    /// The threads of the recorded processes, or of the machine.
     pub threads: Vec<RecordedThread>,
 }
 
@@ -38,8 +38,8 @@ pub struct RecordedThread {
     pub place: String,
     /// Functions of the kernel in which it waited, innermost first; may be empty.
     pub functions: Vec<String>,
-    /// Time on a CPU, and time without one while it was ready, in ns within the recording; `None` if
-    /// the thread exited.
+    /// Time on a CPU, and time without one while it was ready, in ns within the recording; `None`
+    /// if the thread exited.
     pub times: Option<(u64, u64)>,
 }
 
@@ -47,6 +47,11 @@ impl RecordedThread {
     /// Returns whether the thread waited when the recording began.
     pub fn is_waiting(&self) -> bool {
         !matches!(self.state, 'R' | 'Z' | 'X' | '?')
+    }
+
+    /// Returns whether the thread ran or was ready in the recording, as the kernel counted it.
+    pub fn has_run(&self) -> bool {
+        self.times.is_some_and(|times| times != (0, 0))
     }
 
     /// Returns what the thread waited for: see [`wait_kind`](crate::wait_kind). `None` if it is

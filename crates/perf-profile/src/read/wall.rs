@@ -30,12 +30,14 @@ pub(super) struct Wall {
     is_user_only: bool,
     /// The time of the first record, in ns.
     first: Option<u64>,
-    /// For each thread that was there at the start, the frames of its wait, outermost first; none if
-    /// it did not wait.
-    at_start: FxHashMap<u32, Vec<String>>,
-    /// Times of threads on a CPU and without one, as the kernel counted them. Threads that exited or
-    /// are new are missing.
+    /// For each thread that was there at the start, the frames of its wait, outermost first, none
+    /// if it did not wait; and whether it ran later.
+    at_start: FxHashMap<u32, (Vec<String>, bool)>,
+    /// Times of threads on a CPU and without one, as the kernel counted them. Threads that exited
+    /// or are new are missing.
     counted: Vec<((u32, u32), (u64, u64))>,
+    /// When the states at the start were read, in ns; 0 without them.
+    start: u64,
     /// Whether the wakeups of all threads are known.
     has_wakeups: bool,
     /// Whether all records were read.
@@ -75,6 +77,7 @@ impl WallPlan {
             first: None,
             at_start: FxHashMap::default(),
             counted: Vec::new(),
+            start: 0,
             has_wakeups: false,
             is_finished: false,
             knows_gaps,
@@ -101,10 +104,11 @@ fn is_thread(tid: u32) -> bool {
 impl Wall {
     /// Begins the time of the threads that are there at the start.
     pub(super) fn begin(&mut self, threads: &RecordedThreads) {
+        self.start = threads.start;
         for thread in &threads.threads {
             self.spans.begin(thread.pid, thread.tid, threads.start);
             let frames = if thread.is_waiting() { frames_of(thread) } else { Vec::new() };
-            self.at_start.insert(thread.tid, frames);
+            self.at_start.insert(thread.tid, (frames, thread.has_run()));
             self.counted.extend(thread.times.map(|times| ((thread.pid, thread.tid), times)));
         }
     }
@@ -188,7 +192,8 @@ impl Wall {
         self.add_spans(Some((wait, woken)), collector, filter);
     }
 
-    /// Adds the spans since the last call, of which the last may be a wait until a thread was woken.
+    /// Adds the spans since the last call, of which the last may be a wait until a thread was
+    /// woken.
     fn add_spans(
         &mut self,
         wait: Option<(&Wait<Option<StackId>>, u64)>,
@@ -221,11 +226,13 @@ impl Wall {
                 (SpanKind::WaitsFromStart, _) => {
                     let frames = self.at_start.get(&span.tid);
                     let frames: Vec<&str> = match frames {
-                        // It ran or was ready, and no record tells which.
-                        Some(frames) if frames.is_empty() && self.is_finished => vec![WallTime::UNKNOWN],
+                        // It ran or was ready, and no record shows when.
+                        Some((frames, has_run)) if self.is_finished && (*has_run || frames.is_empty()) => {
+                            vec![WallTime::UNKNOWN]
+                        }
                         // It did not run until the switch that ends the span.
-                        Some(frames) if frames.is_empty() => vec![WallTime::READY],
-                        Some(frames) => frames.iter().map(String::as_str).collect(),
+                        Some((frames, _)) if frames.is_empty() => vec![WallTime::READY],
+                        Some((frames, _)) => frames.iter().map(String::as_str).collect(),
                         None => vec![WallTime::UNKNOWN_WAIT],
                     };
                     self.time.add_labelled(collector, ids, span.start, ns, &frames);
@@ -247,11 +254,8 @@ impl Wall {
         self.spans.finish(end);
         self.add_spans(None, collector, filter);
         self.has_wakeups = has_wakeups;
-        // They are counts of the whole time and of all stacks.
-        if !filter.needs_time() && !filter.needs_dso() {
-            for (ids, (running, ready)) in std::mem::take(&mut self.counted) {
-                self.time.set_counted(ids, running, ready);
-            }
+        for (ids, (running, ready)) in std::mem::take(&mut self.counted) {
+            self.time.set_counted(ids, running, ready, end.saturating_sub(self.start));
         }
         if self.on_cpu.is_none() {
             notes.push(format!(

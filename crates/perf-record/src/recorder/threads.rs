@@ -38,8 +38,8 @@ struct Thread {
 }
 
 impl Threads {
-    /// Reads the states of the observed threads; of all threads of the machine without tasks. Threads
-    /// that exit meanwhile are left out.
+    /// Reads the states of the observed threads; of all threads of the machine without tasks.
+    /// Threads that exit meanwhile are left out.
     pub(super) fn read(system: &System, tasks: Option<&ObservedTasks>) -> Self {
         let ids = tasks.map_or_else(|| all(system), ObservedTasks::threads);
         let threads = ids.into_iter().filter_map(|(pid, tid)| Thread::read(system, pid, tid));

@@ -1,4 +1,4 @@
-//! Where a thread waits, as text: the system call, and what its arguments say.
+//! The place at which a thread waits, as text: the system call, and what its arguments say.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -125,7 +125,7 @@ fn int(word: u64) -> i32 {
     i32::from_ne_bytes((word as u32).to_ne_bytes())
 }
 
-/// Returns a timeout in ms, of which a negative one is none.
+/// Returns a timeout in ms, of which a negative one means no limit.
 fn milliseconds(word: u64) -> String {
     match u64::try_from(int(word)) {
         Ok(timeout) => format!("timeout {}", seconds(timeout.saturating_mul(1_000_000))),

@@ -36,8 +36,8 @@ pub enum SpanKind {
     Lost,
 }
 
-/// Divides the time of each thread, from its start to its end within a recording, into spans without
-/// gaps or overlaps: their sum is the time.
+/// Divides the time of each thread, from its start to its end within a recording, into spans
+/// without gaps or overlaps: their sum is the time.
 ///
 /// Call its methods in time order, for example beside [`Waits`](crate::Waits), and take the
 /// [spans](Self::take) that each call completes. Memory grows with the threads.
@@ -75,7 +75,7 @@ struct Thread {
     is_recorded: bool,
 }
 
-/// What is known about a thread since the end of its last span.
+/// Knowledge about a thread since the end of its last span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It began before the recording: its next record shows whether it ran.
@@ -131,8 +131,8 @@ impl ThreadSpans {
         self.end_span(tid, time, kind);
     }
 
-    /// Notes a wait from the switch-out to the next run, or to the end of the recording. Returns the
-    /// part of it that is a span; the start and the end differ if records disagree.
+    /// Notes a wait from the switch-out to the next run, or to the end of the recording. Returns
+    /// the part of it that is a span; the start and the end differ if records disagree.
     pub fn wait(&mut self, pid: u32, tid: u32, start: u64, end: u64) -> (u64, u64) {
         self.exited.remove(&tid);
         let state = self.add(pid, tid, start, State::Known, true).state;
@@ -184,7 +184,8 @@ impl ThreadSpans {
         *thread
     }
 
-    /// Adds a span from the end of the last one. Returns the end, which is no earlier than the start.
+    /// Adds a span from the end of the last one. Returns the end, which is no earlier than the
+    /// start.
     fn end_span(&mut self, tid: u32, time: u64, kind: SpanKind) -> u64 {
         let Some(thread) = self.threads.get_mut(&tid) else { return time };
         let (pid, start) = (thread.pid, thread.seen);
@@ -267,8 +268,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever records come, in whatever order, the spans of a thread follow each other from its
-        /// start to its end.
+        /// Whatever records come, in whatever order, the spans of a thread follow each other from
+        /// its start to its end.
         #[test]
         fn spans_of_a_thread_sum_up_to_its_time(
             steps in prop::collection::vec((0u8..7, 1u32..4, 0u64..50, 0u64..50), 0..60),

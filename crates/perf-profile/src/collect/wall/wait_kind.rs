@@ -1,4 +1,4 @@
-//! What a thread waits for, by the functions of the kernel in which it waits.
+//! Kinds of waits, by the functions of the kernel in which it waits.
 
 /// Functions of the kernel by what a thread in them waits for. A name stands for all functions that
 /// begin with it, because compilers and releases of Linux add suffixes.
@@ -119,7 +119,7 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
 const FAULTS: &[&str] =
     &["exc_page_fault", "asm_exc_page_fault", "do_page_fault", "do_mem_abort", "do_translation_fault"];
 
-/// What precedes the name of a system call in the name of its function.
+/// Prefixes of the names of functions of system calls.
 const SYSCALLS: &[&str] = &[
     "__x64_sys_",
     "__ia32_sys_",
@@ -132,8 +132,9 @@ const SYSCALLS: &[&str] = &[
 ];
 
 /// Returns what a thread waits for, by the functions of the kernel in which it waits, innermost
-/// first: `futex`, `pipe`, `socket`, `poll`, `disk`, `page fault`, `sleep`, `child`, and others that
-/// are rarer. If none of the functions is known, the name of the system call, and `None` without one.
+/// first: `futex`, `pipe`, `socket`, `poll`, `disk`, `page fault`, `sleep`, `child`, and others
+/// that are rarer. If none of the functions is known, the name of the system call, and `None`
+/// without one.
 ///
 /// ```
 /// use perf_profile::wait_kind;

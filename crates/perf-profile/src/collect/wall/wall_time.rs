@@ -25,8 +25,8 @@ pub struct WallTime {
     left_out: EventId,
     /// Process and thread id, the time on a CPU in ns, and the thread under its last name.
     running: FxHashMap<(u32, u32), (u64, ThreadId)>,
-    /// Time on a CPU, and time without one, as the kernel counted them.
-    counted: FxHashMap<(u32, u32), [u64; 2]>,
+    /// Time on a CPU, and time without one, as the kernel counted them, and the whole time, in ns.
+    counted: FxHashMap<(u32, u32), [u64; 3]>,
 }
 
 /// Parts of the time of a thread, in ns.
@@ -35,6 +35,8 @@ struct Parts {
     running: u64,
     ready: u64,
     blocked: u64,
+    /// Parts that are not corrected.
+    fixed: u64,
 }
 
 /// How much later than the kernel's count of a switch its record is at most, in ns. A sample of the
@@ -50,7 +52,7 @@ impl WallTime {
     pub const RUNNING: &'static str = "[running]";
     /// The frame of a wait for something unknown.
     pub const UNKNOWN_WAIT: &'static str = "[wait: unknown]";
-    /// The frame of a thread of which no record tells whether it ran.
+    /// The frame of a thread of which no record shows whether it ran.
     pub const UNKNOWN: &'static str = "[unknown: no record]";
     /// The frame of the time in which records were lost, so that the state is unknown.
     pub const LOST: &'static str = "[unknown: records lost]";
@@ -69,18 +71,18 @@ impl WallTime {
     }
 
     /// Sets how long a thread was on a CPU, and ready without one, during its whole time in the
-    /// profile, as the kernel counts in `/proc/PID/schedstat`, in ns.
+    /// profile, as the kernel counts in `/proc/PID/schedstat`, and the whole time, in ns.
     ///
     /// The records of a switch are written after the kernel has counted it, some µs later. So they
     /// have less time on a CPU and more without one, by up to a fifth for a thread that switches
     /// 7000 times a second. [`finish`](Self::finish) corrects this, by at most 50 µs a switch. If
     /// wakeups are unknown, it also moves the time after them from waits to [`READY`](Self::READY).
-    pub fn set_counted(&mut self, ids: (u32, u32), running: u64, ready: u64) {
-        self.counted.insert(ids, [running, ready]);
+    pub fn set_counted(&mut self, ids: (u32, u32), running: u64, ready: u64, whole: u64) {
+        self.counted.insert(ids, [running, ready, whole]);
     }
 
-    /// Returns the event for samples that count as time on a CPU, and are not in the profile, because
-    /// a filter leaves them out.
+    /// Returns the event for samples that count as time on a CPU, and are not in the profile,
+    /// because a filter leaves them out.
     pub fn left_out(&self) -> EventId {
         self.left_out
     }
@@ -176,22 +178,31 @@ impl WallTime {
         let counted = std::mem::take(&mut self.counted);
         let mut found: FxHashMap<(u32, u32), (Parts, u64, ThreadId)> = FxHashMap::default();
         for sample in profile.samples() {
-            let is_ready = sample.event == self.ready;
-            let is_part = is_ready || sample.event == self.blocked;
+            let events = [self.ready, self.blocked, self.wall];
+            let is_part = events.contains(&sample.event);
             let Some(thread) = profile.thread(sample.thread).filter(|_| is_part) else { continue };
             let ids = (thread.pid, thread.tid);
             let (parts, switches, _) = found.entry(ids).or_insert((Parts::default(), 0, sample.thread));
-            let part = if is_ready { &mut parts.ready } else { &mut parts.blocked };
+            let part = match sample.event {
+                event if event == self.ready => &mut parts.ready,
+                event if event == self.blocked => &mut parts.blocked,
+                _ => &mut parts.fixed,
+            };
             *part = part.saturating_add(sample.value);
             *switches = switches.saturating_add(sample.count);
         }
         let mut result = FxHashMap::default();
-        for (ids, [counted_running, counted_ready]) in counted {
-            let Some(&(Parts { ready, blocked, .. }, switches, thread)) = found.get(&ids) else { continue };
+        for (ids, [counted_running, counted_ready, expected]) in counted {
+            let Some(&(parts, switches, thread)) = found.get(&ids) else { continue };
+            let Parts { ready, blocked, fixed, .. } = parts;
             let running = self.running.get(&ids).map_or(0, |&(ns, _)| ns);
             let Some(whole) = running.checked_add(ready).and_then(|sum| sum.checked_add(blocked)) else {
                 continue;
             };
+            // Filters left out a part of the time.
+            if whole.checked_add(fixed) != Some(expected) {
+                continue;
+            }
             let most = switches.saturating_mul(MAX_SWITCH);
             let later = ready.saturating_sub(counted_ready).min(most);
             let hidden = if has_wakeups { 0 } else { counted_ready.saturating_sub(ready).min(blocked) };
@@ -199,11 +210,11 @@ impl WallTime {
             let more = counted_running.saturating_sub(running).min(most);
             let new_running = running.saturating_add(more).min(whole - new_ready - hidden);
             let new_blocked = whole - new_ready - hidden - new_running;
-            // Without a wait of its own, nothing can be scaled.
+            // Without a wait or a run, nothing can be scaled.
             if blocked == 0 && new_blocked > 0 || running == 0 && new_running > 0 {
                 continue;
             }
-            result.insert(ids, Parts { running: new_running, ready: new_ready, blocked: new_blocked });
+            result.insert(ids, Parts { running: new_running, ready: new_ready, blocked: new_blocked, fixed });
             if hidden > 0 {
                 let label = profile.label(Self::READY);
                 let stack = Some(profile.stack_with(None, label));
@@ -245,6 +256,40 @@ impl WallTime {
             }
         }
     }
+}
+
+/// Corrects the waits of threads as [`WallTime::set_counted`] does: samples of the events `blocked` and
+/// `ready`, which have all waits of each thread. `counted` has the time on a CPU, and the time without
+/// one, of threads whose whole time is `whole`, in ns.
+pub(crate) fn correct_waits(
+    profile: &mut Profile,
+    [blocked, ready]: [EventId; 2],
+    counted: &[((u32, u32), (u64, u64))],
+    whole: u64,
+) {
+    let mut found: FxHashMap<(u32, u32), (Parts, u64)> = FxHashMap::default();
+    for sample in profile.samples() {
+        let Some(thread) = profile.thread(sample.thread) else { continue };
+        let (parts, switches) = found.entry((thread.pid, thread.tid)).or_default();
+        let part = match sample.event {
+            event if event == ready => &mut parts.ready,
+            event if event == blocked => &mut parts.blocked,
+            _ => continue,
+        };
+        *part = part.saturating_add(sample.value);
+        *switches = switches.saturating_add(sample.count);
+    }
+    let (mut new_ready, mut new_blocked) = (FxHashMap::default(), FxHashMap::default());
+    for &(ids, (running, counted)) in counted {
+        let Some((parts, switches)) = found.get(&ids) else { continue };
+        let most = switches.saturating_mul(MAX_SWITCH);
+        let asleep = whole.saturating_sub(running).saturating_sub(counted);
+        new_ready.insert(ids, parts.ready - parts.ready.saturating_sub(counted).min(most));
+        let more = asleep.saturating_sub(parts.blocked).min(most);
+        new_blocked.insert(ids, parts.blocked.saturating_add(more));
+    }
+    scale(profile, &new_ready, |event| event == ready);
+    scale(profile, &new_blocked, |event| event == blocked);
 }
 
 /// Scales samples so that the samples of each thread sum up to its value. Returns the threads that
@@ -419,6 +464,23 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_the_kernel_correct_waits_by_some_microseconds_a_switch() {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let events = collector.off_cpu_events(true);
+        for tid in [8, 9] {
+            add_sample(&mut collector, events.runnable, tid, &["main"], 250_000);
+            add_sample(&mut collector, events.blocked, tid, &["main"], 50_000);
+        }
+        let mut profile = collector.finish();
+        // Of the first by 35 and 15 µs, and of the second by 50 µs for each of its two switches.
+        let counted = [((7, 8), (720_000, 215_000)), ((7, 9), (1000, 1000))];
+        correct_waits(&mut profile, [events.blocked, events.runnable], &counted, 1_000_000);
+        let values: Vec<u64> = profile.samples().iter().map(|sample| sample.value).collect();
+        assert_eq!(values, [215_000, 65_000, 150_000, 150_000]);
+    }
+
+    #[test]
     fn counts_of_the_kernel_correct_the_time_of_switches() {
         // By records 700, 250 and 50 µs; the kernel counted 720 and 215.
         let parts = |counted: [u64; 2], switches: u64, has_wakeups: bool| {
@@ -432,7 +494,7 @@ mod tests {
                 let sample = Sample { event, thread, stack, value, count: switches, time: None, cpu: None };
                 collector.builder.add(sample);
             }
-            time.set_counted((7, 8), counted[0] * 1000, counted[1] * 1000);
+            time.set_counted((7, 8), counted[0] * 1000, counted[1] * 1000, 1_000_000);
             let mut profile = collector.finish();
             time.finish(&mut profile, None, has_wakeups);
             let event = profile.event_ids().next().unwrap().0;

@@ -128,6 +128,12 @@ impl Sink for Files {
         Ok(self.current.insert(begun).missing())
     }
 
+    fn begin_times(&mut self, recorder: &Recorder) {
+        if let Some(current) = &mut self.current {
+            recorder.begin_times(current);
+        }
+    }
+
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure> {
         let Some(current) = &mut self.current else { return Ok(()) };
         Ok(recorder.drain(current)?)

@@ -110,6 +110,7 @@ impl<'s> Session<'s> {
             self.controlled.enable_others(self.recorder.set())?;
         } else {
             self.recorder.set().enable()?;
+            self.sink.begin_times(&self.recorder);
         }
         let Some(mut command) = command::command(&options.command) else {
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {

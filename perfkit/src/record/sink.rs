@@ -11,6 +11,9 @@ pub(super) trait Sink {
     /// Begins the output. Returns what is missing of the state before the recording.
     fn begin<'r>(&'r mut self, recorder: &'r mut Recorder) -> Result<&'r [Missing], Failure>;
 
+    /// Notes that the events were enabled.
+    fn begin_times(&mut self, _recorder: &Recorder) {}
+
     /// Consumes the unread records of all rings.
     fn drain(&mut self, recorder: &mut Recorder) -> Result<(), Failure>;
 

@@ -21,5 +21,5 @@ pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};
 pub use split::Split;
 #[cfg(feature = "perf-data")]
-pub(crate) use wall::correct_waits;
+pub(crate) use wall::{CountedTimes, correct_waits};
 pub use wall::{Span, SpanKind, ThreadSpans, WallTime, wait_kind};

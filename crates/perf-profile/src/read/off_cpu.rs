@@ -9,7 +9,9 @@ use rustc_hash::FxHashSet;
 
 use super::wall::{Wall, WallPlan};
 use super::{Filter, RecordedThread, RecordedThreads, Recording};
-use crate::collect::{Collector, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime, correct_waits};
+use crate::collect::{
+    Collector, CountedTimes, Gaps, OffCpuEvents, SwitchEvent, Wait, Waits, WallTime, correct_waits,
+};
 use crate::profile::{EventId, Profile, StackId};
 
 /// The reason why the waits of threads are unknown.
@@ -89,7 +91,7 @@ pub(super) enum Finished {
 /// Times of threads as the kernel counted them, for the correction of their waits.
 pub(super) struct Correction {
     events: OffCpuEvents,
-    counted: Vec<((u32, u32), (u64, u64))>,
+    counted: Vec<CountedTimes>,
     /// The whole time of each thread, in ns.
     whole: u64,
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::off_cpu::frames_of;
 use super::{Filter, Metadata, RecordedThreads};
-use crate::collect::{Collector, Gaps, SpanKind, ThreadSpans, Wait, WaitReason, WallTime};
+use crate::collect::{Collector, CountedTimes, Gaps, SpanKind, ThreadSpans, Wait, WaitReason, WallTime};
 use crate::profile::{EventId, Profile, StackId};
 
 /// The frame of a thread that waits for its first run.
@@ -35,7 +35,7 @@ pub(super) struct Wall {
     at_start: FxHashMap<u32, (Vec<String>, bool)>,
     /// Times of threads on a CPU and without one, as the kernel counted them. Threads that exited
     /// or are new are missing.
-    counted: Vec<((u32, u32), (u64, u64))>,
+    counted: Vec<CountedTimes>,
     /// When the states at the start were read, in ns; 0 without them.
     start: u64,
     /// Whether the wakeups of all threads are known.

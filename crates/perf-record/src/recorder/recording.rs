@@ -126,6 +126,15 @@ impl Recorder {
         Ok(Recording { writer, inventory, synthesizer, missing, threads, lost: 0 })
     }
 
+    /// Begins the times of the [threads](Self::with_thread_states) of a recording. Call it when you
+    /// have enabled the events, if the recording began before: what the kernel counts in between is
+    /// in no record.
+    pub fn begin_times<W: Write>(&self, recording: &mut Recording<W>) {
+        if let Some(threads) = &mut recording.threads {
+            threads.begin(&self.system);
+        }
+    }
+
     /// Writes the unread records of all rings into the recording. Each record is written to one
     /// recording only.
     ///

@@ -43,12 +43,17 @@ impl Threads {
     pub(super) fn read(system: &System, tasks: Option<&ObservedTasks>) -> Self {
         let ids = tasks.map_or_else(|| all(system), ObservedTasks::threads);
         let threads = ids.into_iter().filter_map(|(pid, tid)| Thread::read(system, pid, tid));
-        let mut threads: Vec<Thread> = threads.collect();
-        // Last, and fast, because they are compared with the records from the start on.
-        for thread in &mut threads {
+        let mut read = Self { start: 0, end: 0, list: threads.collect() };
+        read.begin(system);
+        read
+    }
+
+    /// Begins the times of the threads.
+    pub(super) fn begin(&mut self, system: &System) {
+        for thread in &mut self.list {
             thread.times = system.task(thread.tid).run_times().ok();
         }
-        Self { start: monotonic_time(), end: 0, list: threads }
+        self.start = monotonic_time();
     }
 
     /// Ends the times of the threads, before the recording is completed.

@@ -7,4 +7,4 @@ mod wall_time;
 pub use spans::{Span, SpanKind, ThreadSpans};
 pub use wait_kind::wait_kind;
 pub use wall_time::WallTime;
-pub(crate) use wall_time::correct_waits;
+pub(crate) use wall_time::{CountedTimes, correct_waits};

@@ -258,13 +258,17 @@ impl WallTime {
     }
 }
 
-/// Corrects the waits of threads as [`WallTime::set_counted`] does: samples of the events `blocked` and
-/// `ready`, which have all waits of each thread. `counted` has the time on a CPU, and the time without
-/// one, of threads whose whole time is `whole`, in ns.
+/// Process and thread id of a thread, with its time on a CPU and its time without one, in ns, as
+/// the kernel counted them.
+pub(crate) type CountedTimes = ((u32, u32), (u64, u64));
+
+/// Corrects the waits of threads as [`WallTime::set_counted`] does: samples of the events `blocked`
+/// and `ready`, which have all waits of each thread. `counted` has the time on a CPU, and the time
+/// without one, of threads whose whole time is `whole`, in ns.
 pub(crate) fn correct_waits(
     profile: &mut Profile,
     [blocked, ready]: [EventId; 2],
-    counted: &[((u32, u32), (u64, u64))],
+    counted: &[CountedTimes],
     whole: u64,
 ) {
     let mut found: FxHashMap<(u32, u32), (Parts, u64)> = FxHashMap::default();

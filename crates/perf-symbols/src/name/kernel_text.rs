@@ -75,8 +75,8 @@ impl KernelText {
         (end as usize == names && is_ascending(Self::offset) && is_ascending(Self::name_end)).then_some(text)
     }
 
-    /// Reads the copy in a folder. Returns `None` if there is none of this build that this user
-    /// wrote.
+    /// Reads the copy in a folder. Returns `None` if it is missing, of another build, or not this
+    /// user's own.
     pub(super) fn read(folder: &Path, id: BuildId) -> Option<Self> {
         let folder = own_folder(folder, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;

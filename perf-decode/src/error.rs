@@ -231,3 +231,81 @@ impl fmt::Display for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn text_has_what_was_expected_and_found_and_the_remedy() {
+        let kind = RecordType::COMM;
+        let (at, size, tail, head) = (16, 12, 0x20, 0x18);
+        for (error, text) in [
+            (
+                Error::Misaligned { address: 0x1003 },
+                "records: expected a start at a multiple of 8, found 0x1003; copy them to aligned memory",
+            ),
+            (Error::UnalignedLength { len: 9 }, "records: expected a multiple of 8 bytes, found 9"),
+            (
+                Error::SizeBelowHeader { at, size: 4 },
+                "record at byte 16: expected a size of 8 at least, found 4",
+            ),
+            (
+                Error::UnalignedSize { at, size },
+                "record at byte 16: expected a size that is a multiple of 8, found 12",
+            ),
+            (Error::SizePastEnd { at, size, available: 8 }, "record at byte 16: expected 12 bytes, found 8"),
+            (
+                Error::ScratchTooShort { at, size, found: 8 },
+                "record at byte 16: expected a scratch of 12 bytes, found 8",
+            ),
+            (Error::SizeShortOfSlice { size, len: 16 }, "record: expected a slice of 12 bytes, found 16"),
+            (
+                Error::RingSize { len: 24 },
+                "ring: expected a size that is a power of two, at least 8, found 24",
+            ),
+            (
+                Error::HeadBehindTail { tail, head },
+                "ring: expected a head at or after the tail 0x20, found 0x18",
+            ),
+            (
+                Error::Overrun { tail, head, size: 64 },
+                "ring: expected a head at most 64 bytes after the tail 0x20, found 0x18",
+            ),
+            (
+                Error::UnalignedPosition { tail: 1, head },
+                "ring: expected positions that are multiples of 8, found 0x1 and 0x18",
+            ),
+            (
+                Error::Truncated { kind, field: "comm", needed: u32::MAX, found: 8 },
+                "COMM: comm: expected 4294967295 bytes or more, found 8",
+            ),
+            (
+                Error::TrailingBytes { kind, found: 8 },
+                "COMM: 8 trailing bytes after the last field; the layout may not match",
+            ),
+            (
+                Error::Unterminated { kind, field: "comm" },
+                "COMM: comm: expected a terminating NUL, found none",
+            ),
+            (Error::Invalid { kind, field: "abi", value: 9 }, "COMM: abi: expected a known value, found 0x9"),
+            (
+                Error::UnknownBits { field: "sample_type", bits: 0x80 },
+                "sample_type: expected known bits, found 0x80; update perf-decode or leave them out of the attr",
+            ),
+            (Error::UnknownId { id: 7 }, "id: expected one of this ring's events, found 7"),
+            (
+                Error::NoId { kind },
+                "COMM: expected an id, found none; set IDENTIFIER and sample_id_all on all events of the ring",
+            ),
+            (
+                Error::IdConflict { id: 7 },
+                "event 7: expected a unique id at the same offset for all, found a conflict; set IDENTIFIER on all",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+}

@@ -105,6 +105,17 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
+    #[test]
+    fn word_that_is_read_ahead_has_no_effect() {
+        let mut words = [0; AHEAD + 1];
+        words[AHEAD] = UNLIKELY;
+        let before = words;
+        for len in 0..=words.len() {
+            read_ahead(&words[..len]);
+        }
+        assert_eq!(words, before);
+    }
+
     /// Frames records of these sizes in words, and returns which were guessed.
     fn guessed(sizes: &[usize]) -> Vec<bool> {
         let mut guess = Guess::default();

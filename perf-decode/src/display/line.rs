@@ -205,6 +205,21 @@ mod tests {
     }
 
     #[test]
+    fn fields_print_in_the_form_of_the_caller() {
+        let words = RecordBuilder::new(RecordType::LOST, Misc::empty())
+            .words(&[1, 2]) // id, lost
+            .pair(10, 11) //   the trailer: pid, tid
+            .pair(3, 0) //     cpu
+            .finish();
+        let layout = layout();
+        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+        let line = record.display_with(|field, f| write!(f, "<{}>", field.name));
+        // The trailer keeps its form.
+        assert_eq!(line.to_string(), "LOST <id> <lost> | pid=10 tid=11 cpu=3");
+        assert_eq!(record.sample_id().unwrap().to_string(), "pid=10 tid=11 cpu=3");
+    }
+
+    #[test]
     fn unknown_task_prints_as_minus_one() {
         let words = RecordBuilder::new(RecordType::COMM, Misc::empty())
             .pair(u32::MAX, 0) // pid, tid

@@ -94,22 +94,51 @@ proptest! {
         for times in &mut streams {
             times.sort_unstable();
         }
-        let mut heads = Heads::new(vec![Head::default(); streams.len()]);
-        let mut next = vec![0; streams.len()];
-        for (source, times) in streams.iter().enumerate().filter(|(_, times)| !times.is_empty()) {
-            prop_assert!(heads.insert(source, times[0]));
-        }
-        let mut merged = vec![];
-        while let (Some(source), Some(time)) = (heads.first(), heads.time()) {
-            merged.push((time, source, next[source]));
-            next[source] += 1;
-            heads.advance(streams[source].get(next[source]).copied());
-        }
-        let item = |source| move |(index, &time): (usize, &u64)| (time, source, index);
-        let items = streams.iter().enumerate();
-        let mut sorted: Vec<_> =
-            items.flat_map(|(source, times)| times.iter().enumerate().map(item(source))).collect();
-        sorted.sort_by_key(|&(time, ..)| time);
+        let (merged, sorted) = merged_and_sorted(&streams);
         prop_assert_eq!(merged, sorted);
+    }
+}
+
+/// A record as its time, its source, and its number in the source.
+type Item = (u64, usize, usize);
+
+/// Merges streams in the order of their times, and sorts all their records.
+fn merged_and_sorted(streams: &[Vec<u64>]) -> (Vec<Item>, Vec<Item>) {
+    let mut heads = Heads::new(vec![Head::default(); streams.len()]);
+    let mut next = vec![0; streams.len()];
+    for (source, times) in streams.iter().enumerate().filter(|(_, times)| !times.is_empty()) {
+        assert!(heads.insert(source, times[0]));
+    }
+    let mut merged = vec![];
+    while let (Some(source), Some(time)) = (heads.first(), heads.time()) {
+        merged.push((time, source, next[source]));
+        next[source] += 1;
+        heads.advance(streams[source].get(next[source]).copied());
+    }
+    let item = |source| move |(index, &time): (usize, &u64)| (time, source, index);
+    let items = streams.iter().enumerate();
+    let mut sorted: Vec<_> =
+        items.flat_map(|(source, times)| times.iter().enumerate().map(item(source))).collect();
+    sorted.sort_by_key(|&(time, ..)| time);
+    (merged, sorted)
+}
+
+#[test]
+fn two_rings_of_up_to_four_records_are_merged_in_all_orders() {
+    // Eight times are enough for every order of eight records, with and without equal times.
+    let mut rings = vec![vec![]];
+    for len in 0..4 {
+        let longest: Vec<_> = rings.iter().filter(|times: &&Vec<u64>| times.len() == len).cloned().collect();
+        for times in longest {
+            let after = times.last().copied().unwrap_or(0);
+            rings.extend((after..8).map(|time| [&times[..], &[time]].concat()));
+        }
+    }
+    assert_eq!(rings.iter().filter(|times| times.len() == 4).count(), 330);
+    for first in &rings {
+        for second in &rings {
+            let (merged, sorted) = merged_and_sorted(&[first.clone(), second.clone()]);
+            assert_eq!(merged, sorted);
+        }
     }
 }

@@ -9,8 +9,8 @@ use crate::support::arbitrary::damage::{damage, plausible_record};
 use crate::support::arbitrary::sample::{ShiftedEnd, sample, sample_with_shifted_end};
 use crate::support::arbitrary::{attr, cases, valid_record};
 use crate::support::shortcuts;
-use perf_abi::{Attr, RecordType, SampleType, Software};
-use perf_decode::testing::builder::SampleBuilder;
+use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
 use perf_decode::testing::reference::Reference;
 use perf_decode::testing::{reference, to_reference};
 use perf_decode::{Error, RawRecord, Sample, SampleLayout};
@@ -67,6 +67,43 @@ fn print(raw: RawRecord<'_>, layout: &SampleLayout) {
     let mut text = String::new();
     write!(text, "{record} {record:?}").expect("a string takes everything");
     assert!(!text.is_empty());
+}
+
+/// Returns the attrs of all masks of up to `left` sample fields from a bit on.
+fn masks(from: u32, left: u32, mask: u64, found: &mut Vec<u64>) {
+    found.push(mask);
+    for bit in (from..u64::BITS).filter(|_| left > 0) {
+        if SampleType::KNOWN.bits() & 1 << bit != 0 {
+            masks(bit + 1, left - 1, mask | 1 << bit, found);
+        }
+    }
+}
+
+#[test]
+fn decoders_agree_on_all_masks_of_up_to_three_sample_fields() {
+    let mut found = Vec::new();
+    masks(0, 3, 0, &mut found);
+    let bits = u64::from(SampleType::KNOWN.bits().count_ones());
+    let expected = 1 + bits + bits * (bits - 1) / 2 + bits * (bits - 1) * (bits - 2) / 6;
+    assert_eq!(found.len() as u64, expected);
+    let mut records = 0;
+    for mask in found {
+        let mut attr =
+            Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::from_bits_retain(mask));
+        (attr.sample_regs_user, attr.sample_regs_intr) = (0b1, 0b101);
+        // Small numbers are counts, sizes and ABIs that a short record can hold.
+        for content in [[0; 7], [1; 7], [1, 8, 0, 2, 0, 1, 16]] {
+            for len in 0..=content.len() {
+                let content = content.get(..len).unwrap();
+                let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(content).finish();
+                match agreed(&words, &attr) {
+                    Ok(is_record) => records += u64::from(is_record),
+                    Err(error) => panic!("{mask:#x} {content:?}: {error}"),
+                }
+            }
+        }
+    }
+    assert!(records > expected, "{records} records of {expected} masks");
 }
 
 proptest! {

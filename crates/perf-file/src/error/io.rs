@@ -66,6 +66,22 @@ mod tests {
     }
 
     #[test]
+    fn kind_of_a_std_error_is_that_of_the_cause() {
+        let truncated = Reason::Truncated { what: "the header", needed: 8, available: 0 };
+        for (reason, kind) in [
+            (Reason::NoDataFile, io::ErrorKind::NotFound),
+            (truncated, io::ErrorKind::UnexpectedEof),
+            (Reason::NotPipe, io::ErrorKind::InvalidInput),
+            (Reason::Unsupported { what: "version", found: 7 }, io::ErrorKind::InvalidData),
+        ] {
+            assert_eq!(io::Error::from(Error::of_file(reason)).kind(), kind);
+        }
+        // One that this crate did not make.
+        let other = Error::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert!(matches!(other.reason, Reason::Io(error) if error.kind() == io::ErrorKind::StorageFull));
+    }
+
+    #[test]
     fn file_that_cannot_be_opened_has_no_offset() {
         let error = crate::read::Reader::open("/nowhere/at/all").unwrap_err();
         assert_eq!((error.offset, error.raw_os_error()), (None, Some(2)));

@@ -212,6 +212,28 @@ mod tests {
     }
 
     #[test]
+    fn text_has_what_was_expected_and_found() {
+        let kind = record_type::FINISHED_ROUND;
+        let write = Reason::Write { part: "header", error: std::io::Error::other("no medium") };
+        for (reason, text) in [
+            (Reason::Limit { what: "events", found: 9, limit: 8 }, "events: expected at most 8, found 9"),
+            (
+                Reason::TruncatedRecord { kind, needed: 16, available: 8 },
+                "FINISHED_ROUND: expected 16 bytes, found 8; the file is truncated",
+            ),
+            (
+                Reason::Unsupported { what: "version", found: 16 },
+                "version: expected a known value, found 0x10",
+            ),
+            (Reason::NotPipe, "expected the pipe form, found the file form; open it as a file"),
+            (Reason::NoDataFile, "expected a file `data` in the directory, found none"),
+            (write, "cannot write the header: no medium"),
+        ] {
+            assert_eq!(Error::of_file(reason).to_string(), text);
+        }
+    }
+
+    #[test]
     fn debug_prints_the_fields() {
         let error = Error::new(7, Reason::NotPipe);
         assert_eq!(std::format!("{error:?}"), "Error { offset: Some(7), reason: NotPipe }");

@@ -63,10 +63,14 @@ impl Crafted {
             Ok(Some(record)) => {
                 assert_eq!(record.place().offset(), self.at as u64);
                 is_delivered = true;
-                is_read = if record.kernel().is_some() {
-                    record.decode().map(|record| record.to_string()).is_ok()
-                } else {
+                is_read = if record.kernel().is_none() {
+                    assert!(
+                        record.decode().is_err() && record.event().is_err(),
+                        "it is no record of the kernel"
+                    );
                     record.user().map(|record| format!("{record:?}")).is_ok()
+                } else {
+                    record.decode().map(|record| record.to_string()).is_ok()
                 };
             }
             Ok(None) => {}

@@ -5,8 +5,8 @@ use std::io::Cursor;
 use crate::support::data;
 use crate::support::made_up::{pipe, record};
 use crate::support::read::{all, until_error};
-use perf_abi::{Attr, AttrFlags, CpuMode, SampleType, Software};
-use perf_file::feature::{BuildId, CpuCount, SampleTime};
+use perf_abi::{Attr, AttrFlags, Clock, CpuMode, SampleType, Software};
+use perf_file::feature::{BuildId, ClockData, CpuCount, SampleTime};
 use perf_file::format::{Feature, FeatureSet, RawFileHeader, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, PerfData, Reader, Reason, Source, UserRecord};
@@ -25,6 +25,8 @@ fn events() -> [RecordedEvent; 2] {
     ]
 }
 
+const CLOCKS: ClockData = ClockData { clock: Clock::MONOTONIC, wall_clock_time: 9, clock_time: 8 };
+
 fn features() -> Features {
     let mut features = Features::new();
     let arguments: [&[u8]; 4] = [b"perfkit", b"record", b"--", b"a b"];
@@ -35,6 +37,11 @@ fn features() -> Features {
         (Feature::TOTAL_MEM, FeatureData::TotalMemory(99)),
         (Feature::CMDLINE, FeatureData::CommandLine(arguments[..].into())),
         (Feature::SAMPLE_TIME, FeatureData::SampleTime(SampleTime { first: 3, last: 4 })),
+        (Feature::VERSION, FeatureData::Text(b"7.2")),
+        (Feature::CPUDESC, FeatureData::Text(b"a CPU")),
+        (Feature::CPUID, FeatureData::Text(b"x,1,2")),
+        (Feature::CLOCKID, FeatureData::ClockResolution(5)),
+        (Feature::CLOCK_DATA, FeatureData::ClockData(CLOCKS)),
     ] {
         assert!(features.set(feature, &data));
     }
@@ -57,6 +64,12 @@ fn check<S: Source>(reader: &mut Reader<S>) {
     assert_eq!(reader.total_memory().unwrap(), Some(99));
     assert_eq!(reader.command_line().unwrap().unwrap(), ["perfkit", "record", "--", "a b"]);
     assert_eq!(reader.sample_time().unwrap().map(|time| (time.first, time.last)), Some((3, 4)));
+    assert_eq!(reader.tool_version().unwrap().as_deref(), Some("7.2"));
+    assert_eq!(reader.cpu_description().unwrap().as_deref(), Some("a CPU"));
+    assert_eq!(reader.cpu_id().unwrap().as_deref(), Some("x,1,2"));
+    assert_eq!(reader.clock_resolution().unwrap(), Some(5));
+    assert_eq!(reader.clock_data().unwrap(), Some(CLOCKS));
+    assert!(reader.compression().unwrap().is_none());
     assert!(reader.features().contains(Feature::CMDLINE) && !reader.features().contains(Feature::CACHE));
     reader.verify_features().unwrap();
 }

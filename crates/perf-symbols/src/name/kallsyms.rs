@@ -12,7 +12,7 @@ use crate::system::System;
 const MAX_LEN: u64 = 256 << 20;
 /// Number of bytes in which the text of the kernel begins. On old kernels for x86, some hundred
 /// variables of each CPU come before it.
-const HEAD_LEN: usize = 64 << 10;
+const HEAD_LEN: usize = 256 << 10;
 
 /// The functions of the kernel and its modules, by address.
 ///
@@ -124,7 +124,7 @@ impl Kallsyms {
     }
 
     /// Reads the lines up to a name, and what the kernel generates with them, but at most about
-    /// 64 KiB.
+    /// 256 KiB.
     ///
     /// # Errors
     ///

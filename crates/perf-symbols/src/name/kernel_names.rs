@@ -25,23 +25,26 @@ impl KernelNames {
     ///
     /// Returns the error of [`Kallsyms::of_this_kernel`].
     pub(super) fn of_system(system: &System, copy: Option<(&Path, BuildId)>) -> Result<Self, KallsymsError> {
-        let text = copy.and_then(|(folder, id)| KernelText::read(folder, id));
-        if let Some(text) = text
-            && let Ok(head) = Kallsyms::read_head(&system.kallsyms(), b"_text")
-            && let Some(start) = head.address_of(b"_text")
+        let Some((folder, id)) = copy else {
+            return Ok(Self::of_list(Kallsyms::of_system(system)?, system));
+        };
+        let head = Kallsyms::read_head(&system.kallsyms(), b"_text").ok();
+        let head = head.and_then(|head| Some((head.address_of(b"_text")?, head)));
+        let has_start = head.is_some();
+        if let Some((start, head)) = head
+            && let Some(text) = KernelText::read(folder, id)
             && is_of(&head, &text, start)
         {
             let text = Some((text, start, head));
             return Ok(Self { text, list: OnceCell::new(), system: system.clone() });
         }
         let list = Kallsyms::of_system(system)?;
-        if let Some((folder, id)) = copy
-            && let Some(text) = KernelText::new(&list, id)
-        {
+        // A copy is of no use where the first lines lack the address of the text.
+        if let Some(text) = KernelText::new(&list, id).filter(|_| has_start) {
             // Without a copy, the next run takes as long as this one.
             let _ = text.write(folder);
         }
-        Ok(Self { text: None, list: Some(list).into(), system: system.clone() })
+        Ok(Self::of_list(list, system))
     }
 
     /// Uses the list of another kernel.

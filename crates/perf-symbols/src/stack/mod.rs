@@ -1,9 +1,13 @@
 //! The stack of a sample as one list of frames, however it was recorded.
 
 #[cfg(feature = "unwind")]
+mod caches;
+#[cfg(feature = "unwind")]
 mod info;
 #[cfg(feature = "unwind")]
 mod machine;
+#[cfg(feature = "unwind")]
+mod modules;
 #[cfg(feature = "unwind")]
 mod reader;
 #[cfg(feature = "unwind")]
@@ -12,6 +16,8 @@ mod registers;
 mod rules;
 #[cfg(all(feature = "names", feature = "unwind"))]
 mod runtime_code;
+#[cfg(all(feature = "names", feature = "unwind"))]
+mod runtime_frames;
 #[cfg(feature = "unwind")]
 mod sections;
 #[cfg(feature = "unwind")]

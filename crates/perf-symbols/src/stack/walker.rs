@@ -1,15 +1,15 @@
 //! Walks stacks of all processes of a machine.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use framehop::{Error, FrameAddress, Unwinder as _};
-use perf_abi::CpuMode;
 use perf_abi::regs::RegsAbi;
 use perf_decode::Regs;
 
-use super::info::{NoUnwindInfo, UnwindInfo};
+use super::caches::Caches;
+use super::info::NoUnwindInfo;
 use super::machine::Machine;
+use super::modules::{File, MIN_PROCESSES, Process, code_at, info, put};
 use super::reader::{StackCopy, StackReader};
 #[cfg(feature = "names")]
 use super::runtime_code::RuntimeCode;
@@ -17,16 +17,9 @@ use super::sections::{Context, Entry, Sections};
 use super::trail::{Passed, Trail};
 use super::unwind::Options;
 use super::{Stack, StackEnd, UserSource};
-#[cfg(feature = "names")]
-use crate::ObjectKind;
 use crate::space::FileKey;
-use crate::{AddressSpaces, Location, Mapping};
+use crate::{AddressSpaces, Mapping};
 
-/// Minimum number of processes to keep before modules of dead ones are removed.
-const MIN_PROCESSES: usize = 1 << 12;
-/// Maximum number of files. framehop gives each module two 16-bit numbers, of which a file has up
-/// to two, and its cache must never see a number reused.
-const MAX_FILES: usize = 1 << 13;
 /// Maximum distance in bytes between the end of a stack copy and a plausible frame pointer.
 const MAX_FRAME: u64 = 1 << 20;
 /// Address bits of programs that do not request more. arm64 puts pointer authentication above them.
@@ -34,73 +27,35 @@ const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
 /// The files and processes of recordings of one machine.
 pub(super) struct Walker<M: Machine> {
-    files: Vec<File<M>>,
-    by_key: HashMap<FileKey, usize>,
-    processes: HashMap<u32, Process>,
+    pub(super) files: Vec<File<M>>,
+    pub(super) by_key: HashMap<FileKey, usize>,
+    pub(super) processes: HashMap<u32, Process>,
     /// Number of processes that triggers the removal of dead ones.
-    max_processes: usize,
+    pub(super) max_processes: usize,
     /// Total size of all sections in bytes.
-    len: u64,
-    caches: Caches<M>,
-    context: Context,
+    pub(super) len: u64,
+    pub(super) caches: Caches<M>,
+    pub(super) context: Context,
     /// Unwinds code without unwind information.
-    by_frame_pointer: M::Unwinder,
+    pub(super) by_frame_pointer: M::Unwinder,
     #[cfg(feature = "names")]
-    runtime_code: RuntimeCode,
+    pub(super) runtime_code: RuntimeCode,
     /// Reused, because it has an entry per frame.
     trail: Trail,
     /// The file that is being read, to blame if that panics.
-    current: Option<usize>,
-}
-
-/// framehop's caches of recent rules. One has 509 slots, too few for a compiler or a browser.
-struct Caches<M: Machine> {
-    caches: [M::Cache; 15],
-    last: M::Cache,
-}
-
-impl<M: Machine> Default for Caches<M> {
-    fn default() -> Self {
-        Self { caches: std::array::from_fn(|_| M::Cache::default()), last: M::Cache::default() }
-    }
-}
-
-impl<M: Machine> Caches<M> {
-    fn of(&mut self, address: u64) -> &mut M::Cache {
-        // Addresses 509 apart share a slot of a cache. The higher bits choose the cache.
-        let index = (address >> 9) as usize % (self.caches.len() + 1);
-        self.caches.get_mut(index).unwrap_or(&mut self.last)
-    }
-}
-
-/// A file, or why it is not available to the process that requested it first.
-type File<M> = Result<UnwindInfo<M>, (u32, NoUnwindInfo)>;
-
-/// The modules that stacks of a process have reached. A subset of the mappings, because a process
-/// can have many, and shares most with its parent.
-#[derive(Default)]
-struct Process {
-    version: u64,
-    /// Executable mappings, ordered by address.
-    modules: Vec<Module>,
-}
-
-struct Module {
-    mapping: Mapping,
-    /// Index in [`Walker::files`], and the load bias of the file.
-    file: Result<(usize, u64), NoUnwindInfo>,
+    pub(super) current: Option<usize>,
 }
 
 /// The state of one stack walk.
-struct Walk<'a, 'b> {
-    options: &'a Options,
-    spaces: &'a AddressSpaces,
-    pid: u32,
+pub(super) struct Walk<'a, 'b> {
+    pub(super) options: &'a Options,
+    pub(super) spaces: &'a AddressSpaces,
+    pub(super) pid: u32,
     /// Taken out of [`Walker::processes`] during the walk.
     process: Process,
-    reader: StackReader<'b>,
+    pub(super) reader: StackReader<'b>,
     /// Taken out of [`Walker::trail`] during the walk.
-    trail: Trail,
+    pub(super) trail: Trail,
     /// How the last frame was found; `None` for the first one.
     by: Option<By>,
     /// True if the caller of the first frame was found only by its frame pointer. A function that
@@ -165,7 +120,7 @@ impl Walk<'_, '_> {
 
     /// Leaves a frame by all registers, which are up to date. `lookup` is an address in the frame,
     /// and `base` its distance to the addresses of the sections.
-    fn leave<M: Machine>(
+    pub(super) fn leave<M: Machine>(
         &mut self,
         sections: &Sections,
         context: &mut Context,
@@ -273,30 +228,6 @@ impl<M: Machine> Walker<M> {
             Entry::Caller { by_frame_pointer } => by_frame_pointer,
             _ => None,
         }
-    }
-
-    /// Returns the state of a process without modules that were unmapped or replaced. Drops
-    /// everything if there are too many files.
-    fn take_process(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32) -> Process {
-        if self.len > options.max_bytes || self.files.len() >= MAX_FILES {
-            *self = Self::default();
-        }
-        let version = spaces.mappings_version(pid).unwrap_or(0);
-        if self.processes.len() >= self.max_processes && !self.processes.contains_key(&pid) {
-            self.processes.retain(|&pid, process| spaces.mappings_version(pid) == Some(process.version));
-            #[cfg(feature = "names")]
-            self.runtime_code.retain(|pid| self.processes.contains_key(&pid));
-            // All of them are alive. Doubling the limit keeps the time of removals linear.
-            self.max_processes = MIN_PROCESSES.max(2 * self.processes.len());
-        }
-        let mut process = self.processes.get_mut(&pid).map(std::mem::take).unwrap_or_default();
-        if process.version != version {
-            process.version = version;
-            process
-                .modules
-                .retain(|module| code_at(spaces, pid, module.mapping.start()) == Some(&module.mapping));
-        }
-        process
     }
 
     /// Adds the callers of the first frame. Returns why the stack ends.
@@ -491,7 +422,7 @@ impl<M: Machine> Walker<M> {
     }
 
     /// Brings all registers to the current frame.
-    fn catch_up(&mut self, walk: &mut Walk<'_, '_>, registers: &M::Registers) {
+    pub(super) fn catch_up(&mut self, walk: &mut Walk<'_, '_>, registers: &M::Registers) {
         let (files, context, reader) = (&self.files, &mut self.context, &mut walk.reader);
         walk.trail.catch_up::<M>(registers, |passed, frame| match *passed {
             Passed::Entry { file, table, address, base, cfa } => {
@@ -503,42 +434,6 @@ impl<M: Machine> Walker<M> {
             Passed::Trampoline => Some(*frame),
             Passed::FramePointer => None,
         });
-    }
-
-    /// Finds the caller of code that a runtime wrote: a trampoline of Python, or a function with
-    /// unwind information in a jitdump. Returns `None` if the code is something else.
-    #[cfg(feature = "names")]
-    fn next_by_runtime(
-        &mut self,
-        walk: &mut Walk<'_, '_>,
-        address: FrameAddress,
-        registers: &mut M::Registers,
-    ) -> Option<Result<Next, StackEnd>> {
-        let lookup = address.address_for_lookup();
-        let mapping = code_at(walk.spaces, walk.pid, lookup)?;
-        if mapping.object().kind() == ObjectKind::File {
-            return None;
-        }
-        let code = self.runtime_code.find(&walk.options.finder, walk.spaces, walk.pid, lookup)?;
-        if let Some(sections) = code.sections() {
-            return match sections.entry::<M>(lookup, &mut self.context) {
-                Entry::Outermost => Some(Err(StackEnd::Complete)),
-                Entry::Caller { .. } | Entry::General => {
-                    self.catch_up(walk, registers);
-                    Some(walk.leave::<M>(&sections, &mut self.context, (lookup, 0), registers))
-                }
-                Entry::Missing | Entry::Signal | Entry::Unsafe => None,
-            };
-        }
-        let reader = &mut walk.reader;
-        let place = (address.address() - code.start, code.len);
-        let Ok(next) = M::leave_trampoline(registers, place, |address| reader.read(address))? else {
-            let address = reader.failed.first().copied()?;
-            return Some(Err(reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })));
-        };
-        let address = FrameAddress::from_return_address(next)?;
-        walk.trail.passed.push(Passed::Trampoline);
-        Some(Ok(Next { address, by: By::UnwindInfo }))
     }
 
     /// Finds the caller of a frame without unwind information by its frame pointer. `outermost` is
@@ -600,56 +495,6 @@ impl<M: Machine> Walker<M> {
         Some(first)
     }
 
-    /// Returns the file and the load bias of the module at an address, reading the file when a
-    /// stack first reaches it.
-    fn module(
-        &mut self,
-        options: &Options,
-        spaces: &AddressSpaces,
-        pid: u32,
-        process: &mut Process,
-        address: u64,
-    ) -> Option<(usize, u64)> {
-        if let Some(module) = process.module_at(address) {
-            return module.file.as_ref().ok().copied();
-        }
-        let mapping = code_at(spaces, pid, address)?.clone();
-        let index = self.file(options, spaces, pid, &mapping);
-        let file = match self.files.get(index) {
-            Some(Ok(info)) => match info.file.base_of(&mapping) {
-                Some(base) => Ok((index, base)),
-                None => Err(NoUnwindInfo::Unmapped),
-            },
-            Some(Err((_, reason))) => Err(reason.clone()),
-            None => Err(NoUnwindInfo::Unmapped),
-        };
-        let found = file.as_ref().ok().copied();
-        let place = process.modules.partition_point(|module| module.mapping.start() <= address);
-        process.modules.insert(place, Module { mapping, file });
-        found
-    }
-
-    /// Returns the index of the file of a mapping, finding and reading the file if it is new.
-    fn file(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32, mapping: &Mapping) -> usize {
-        let build_id = spaces.build_id(mapping.object());
-        let key = FileKey::new(pid, mapping, build_id);
-        let index = *self.by_key.entry(key).or_insert(self.files.len());
-        match self.files.get(index) {
-            Some(Ok(_)) => return index,
-            Some(Err((tried, reason))) if *tried == pid || *reason == NoUnwindInfo::Panicked => return index,
-            _ => {}
-        }
-        // This entry stays if reading panics.
-        put(&mut self.files, index, Err((pid, NoUnwindInfo::Panicked)));
-        let found = options.finder.find(pid, mapping, build_id);
-        let loaded = found
-            .map_err(|reason| NoUnwindInfo::File(Arc::new(reason)))
-            .and_then(|found| UnwindInfo::load(found, options.max_bytes));
-        self.len += loaded.as_ref().map_or(0, |info| info.len);
-        put(&mut self.files, index, loaded.map_err(|reason| (pid, reason)));
-        index
-    }
-
     pub(super) fn missing_info(&mut self, pid: u32, address: u64) -> Option<NoUnwindInfo> {
         let Some(module) = self.processes.get(&pid).and_then(|process| process.module_at(address)) else {
             return Some(NoUnwindInfo::Unmapped);
@@ -683,33 +528,5 @@ impl<M: Machine> Walker<M> {
         if let Some(file) = self.current.take() {
             put(&mut self.files, file, Err((0, NoUnwindInfo::Panicked)));
         }
-    }
-}
-
-fn info<M: Machine>(files: &[File<M>], index: usize) -> Option<&UnwindInfo<M>> {
-    files.get(index)?.as_ref().ok()
-}
-
-/// Replaces the value at an index, or appends it if the index is the length.
-fn put<T>(values: &mut Vec<T>, index: usize, value: T) {
-    match values.get_mut(index) {
-        Some(old) => *old = value,
-        None => values.push(value),
-    }
-}
-
-impl Process {
-    fn module_at(&self, address: u64) -> Option<&Module> {
-        let index =
-            self.modules.partition_point(|module| module.mapping.start() <= address).checked_sub(1)?;
-        self.modules.get(index).filter(|module| address < module.mapping.end())
-    }
-}
-
-/// Returns the executable mapping at an address of a process.
-fn code_at(spaces: &AddressSpaces, pid: u32, address: u64) -> Option<&Mapping> {
-    match spaces.find(pid, CpuMode::USER, address) {
-        Ok(Location::User(mapping)) => Some(mapping).filter(|mapping| mapping.is_executable()),
-        _ => None,
     }
 }

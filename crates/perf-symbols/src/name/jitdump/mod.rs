@@ -1,5 +1,7 @@
 //! Jitdump files: the functions that a compiler wrote into memory, each with its time.
 
+mod unwinding;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -9,10 +11,9 @@ use std::sync::Arc;
 
 use super::Code;
 use super::code_changes::{CodeChange, CodeChanges};
-#[cfg(feature = "unwind")]
-use super::runtime::RuntimeFunction;
 use crate::file::foreign::{self, LastLink};
 use crate::space::map::RangeMap;
+use unwinding::unwinding_of;
 
 /// `JiTD` as a number in the file's byte order.
 const MAGIC: u32 = 0x4A69_5444;
@@ -23,8 +24,6 @@ const RECORD: usize = 16;
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
 const CODE_UNWINDING_INFO: u32 = 4;
-/// Maximum number of bytes kept of the unwind information of a function. V8 writes some hundred.
-const MAX_UNWINDING: u64 = 1 << 16;
 /// Maximum number of bytes kept of a name.
 const MAX_NAME: usize = 4096;
 /// Maximum number of bytes kept of a file, enough for about a million functions.
@@ -128,7 +127,7 @@ impl Jitdump {
 
     /// Does the same as [`read`](Self::read), and keeps the unwind information of the functions.
     #[cfg(feature = "unwind")]
-    pub(super) fn read_with_unwinding(input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
+    pub(in crate::name) fn read_with_unwinding(input: impl BufRead + Seek) -> Result<Self, JitdumpError> {
         Self::read_keeping(input, true)
     }
 
@@ -165,7 +164,7 @@ impl Jitdump {
     }
 
     /// Reads the records that were appended since the last read.
-    pub(super) fn read_on(&mut self, mut file: File) -> io::Result<()> {
+    pub(in crate::name) fn read_on(&mut self, mut file: File) -> io::Result<()> {
         let len = file.metadata()?.len();
         file.seek(SeekFrom::Start(self.read_len))?;
         self.read_records(BufReader::new(file), len)
@@ -254,41 +253,6 @@ impl Jitdump {
         self.applied = until;
         self.functions.get(address).map(|function| (function.first, function.name.clone()))
     }
-
-    /// Passes each function whose code is the only one that its addresses have had, so that it is
-    /// right at any time.
-    #[cfg(feature = "unwind")]
-    pub(super) fn for_each(&self, mut each: impl FnMut(RuntimeFunction<'_>)) {
-        let mut written = RangeMap::<Function>::default();
-        // Moved code has unwind information for its old place.
-        let mut reused = RangeMap::<Code<()>>::default();
-        let mut mark = |start, end| reused.insert(Code { start, end, name: (), first: start });
-        for (_, change) in &self.changes {
-            match change {
-                Change::Load(function, _) => {
-                    if written.overlapping(function.start, function.end).next().is_some() {
-                        mark(function.start, function.end);
-                    }
-                    written.insert(function.clone());
-                }
-                &Change::Move { from, to, len } => {
-                    mark(from, from.saturating_add(len));
-                    mark(to, to.saturating_add(len));
-                }
-            }
-        }
-        for (_, change) in &self.changes {
-            let Change::Load(Function { start, end, name, .. }, unwinding) = change else { continue };
-            if reused.overlapping(*start, *end).next().is_none() {
-                each(RuntimeFunction {
-                    name,
-                    start: *start,
-                    len: *end - *start,
-                    unwinding: unwinding.as_ref(),
-                });
-            }
-        }
-    }
 }
 
 /// # Code changes
@@ -341,22 +305,6 @@ fn load(
     }
     let end = start.saturating_add(len);
     Ok(Some(Change::Load(Function { start, end, name: name.into(), first: start }, unwinding)))
-}
-
-/// Reads the `.eh_frame` in the body of `JIT_CODE_UNWINDING_INFO`: size of both sections, size of
-/// `.eh_frame_hdr`, size that is mapped, `.eh_frame`, `.eh_frame_hdr`. Returns `None` if it is too
-/// large or malformed.
-fn unwinding_of(body: &mut impl Read, is_little: bool) -> io::Result<Option<Arc<[u8]>>> {
-    let mut fixed = [0; 24];
-    if !is_read(body, &mut fixed)? {
-        return Ok(None);
-    }
-    let fields = Fields { bytes: &fixed, is_little };
-    let len = fields.u64(0).checked_sub(fields.u64(8)).filter(|len| (1..=MAX_UNWINDING).contains(len));
-    let Some(len) = len else { return Ok(None) };
-    let mut frames = Vec::new();
-    body.take(len).read_to_end(&mut frames)?;
-    Ok((frames.len() as u64 == len).then(|| frames.into()))
 }
 
 /// Reads the body of `JIT_CODE_MOVE`: pid, tid, address at link time, old address, new address,

@@ -66,7 +66,9 @@ impl fmt::Display for NoUnwindInfo {
             _ => "no unwind information: ",
         })?;
         match self {
-            Self::Unmapped => f.write_str("no record maps an executable file at the address"),
+            Self::Unmapped => f.write_str(
+                "no record maps an executable file at the address, as while exec replaces a program",
+            ),
             Self::File(reason) => reason.fmt(f),
             Self::Elf(error) => error.fmt(f),
             Self::Machine { expected, found } => write!(f, "expected a file for {expected}, found {found}"),

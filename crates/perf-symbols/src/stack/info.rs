@@ -1,6 +1,7 @@
 //! The unwind information of a file.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use framehop::Unwinder as _;
@@ -9,6 +10,7 @@ use perf_abi::regs::Architecture;
 
 use super::machine::Machine;
 use super::sections::{Context, Entry, Sections, has_table};
+use super::start_code;
 use crate::{ElfError, FoundFile, NotFound, ObjectFile, SectionBytes};
 
 /// Size of the cache of entries by address: one slot per this number of bytes in the section,
@@ -105,6 +107,8 @@ pub(super) struct UnwindInfo<M: Machine> {
     known: Box<[(u64, Found)]>,
     /// Address of the entry point, where the program starts.
     entry_point: Option<u64>,
+    /// The addresses of `_init` and `_fini`.
+    start_code: [Option<Range<u64>>; 2],
 }
 
 /// An unwind section.
@@ -205,7 +209,8 @@ impl<M: Machine> UnwindInfo<M> {
         let addresses = addresses.clamp(*KNOWN_ADDRESSES.start(), *KNOWN_ADDRESSES.end());
         let known = vec![(0, Found { entry: Entry::Missing, table: 0 }); addresses].into();
         let entry_point = found.object().entry_point();
-        Ok(Self { file: found.into_closed(), tables, unread, len, known, entry_point })
+        let start_code = start_code::SECTIONS.map(|name| found.object().section_addresses(name));
+        Ok(Self { file: found.into_closed(), tables, unread, len, known, entry_point, start_code })
     }
 
     /// Finds the entry for a symbol table address, and checks that evaluating it is cheap.
@@ -242,6 +247,11 @@ impl<M: Machine> UnwindInfo<M> {
     pub(super) fn is_start(&self, address: u64) -> bool {
         let mut ranges = self.tables.iter().filter_map(|table| table.sections.range(address));
         ranges.any(|range| range.start == address)
+    }
+
+    /// Returns the addresses of `_init` or `_fini` if an address is in it.
+    pub(super) fn start_code(&self, address: u64) -> Option<&Range<u64>> {
+        self.start_code.iter().flatten().find(|range| range.contains(&address))
     }
 
     /// Returns true if an address without an entry is in the first function of the program.

@@ -1,5 +1,6 @@
 //! The architectures that can be unwound.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use framehop::aarch64::{CacheAarch64, PtrAuthMask, UnwindRegsAarch64, UnwinderAarch64};
@@ -10,6 +11,7 @@ use perf_abi::regs::{Architecture, Arm64Reg, X86Reg};
 use perf_decode::Regs;
 
 use super::registers::FrameRegisters;
+use super::start_code;
 #[cfg(feature = "names")]
 use super::trampoline;
 
@@ -69,6 +71,15 @@ pub(super) trait Machine {
     fn is_last_frame(registers: &Self::Registers, read: impl FnMut(u64) -> Result<u64, ()>) -> bool;
     /// Returns true if the frame pointer is 0 although the CFA is based on it.
     fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool;
+    /// Leaves `_init` or `_fini`, whose section is given, and returns the return address. `None` if
+    /// the code has no known form.
+    fn leave_start_code(
+        _: &mut Self::Registers,
+        _: (u64, &Range<u64>),
+        _: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<u64, ()>> {
+        None
+    }
     /// Leaves a trampoline of Python, `offset` bytes after its start, and returns the return
     /// address. `None` if the code has no known form.
     #[cfg(feature = "names")]
@@ -162,6 +173,17 @@ impl Machine for X86_64 {
 
     fn has_lost_frame(registers: &Self::Registers, by_frame_pointer: Option<bool>) -> bool {
         by_frame_pointer == Some(true) && registers.bp() == 0
+    }
+
+    fn leave_start_code(
+        registers: &mut Self::Registers,
+        (address, section): (u64, &Range<u64>),
+        mut read: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<u64, ()>> {
+        let cfa = registers.sp().checked_add(start_code::x86_64(address, section)?)?;
+        Some(read(cfa - 8).inspect(|&return_address| {
+            *registers = UnwindRegsX86_64::new(return_address, cfa, registers.bp());
+        }))
     }
 
     #[cfg(feature = "names")]

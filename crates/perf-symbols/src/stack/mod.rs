@@ -21,6 +21,8 @@ mod runtime_frames;
 #[cfg(feature = "unwind")]
 mod sections;
 #[cfg(feature = "unwind")]
+mod start_code;
+#[cfg(feature = "unwind")]
 mod trail;
 #[cfg(all(feature = "names", feature = "unwind"))]
 mod trampoline;

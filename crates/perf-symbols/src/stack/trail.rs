@@ -17,8 +17,7 @@ pub(super) enum Passed {
         base: u64,
         cfa: u64,
     },
-    /// A trampoline, which changes the stack pointer and frame pointer only.
-    #[cfg(feature = "names")]
+    /// Code that changes the stack pointer and frame pointer only.
     Trampoline,
     /// By its frame pointer: the function may have saved registers anywhere.
     FramePointer,

@@ -1,6 +1,7 @@
 //! Walks stacks of all processes of a machine.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use framehop::{Error, FrameAddress, Unwinder as _};
 use perf_abi::regs::RegsAbi;
@@ -116,6 +117,23 @@ impl Walk<'_, '_> {
             stack.keep_user(frames);
         }
         StackEnd::NoUnwindInfo { address }
+    }
+
+    /// Leaves `_init` or `_fini`. Returns `None` if the code has no known form.
+    fn leave_start_code<M: Machine>(
+        &mut self,
+        section: &Range<u64>,
+        (address, base): (FrameAddress, u64),
+        registers: &mut M::Registers,
+    ) -> Option<Result<Next, StackEnd>> {
+        let reader = &mut self.reader;
+        let place = (address.address().wrapping_sub(base), section);
+        let Ok(next) = M::leave_start_code(registers, place, |address| reader.read(address))? else {
+            let address = reader.failed.first().copied()?;
+            return Some(Err(reader.beyond(address).unwrap_or(StackEnd::BadFrame { address })));
+        };
+        self.trail.passed.push(Passed::Trampoline);
+        Some(Ok(Next { address: FrameAddress::from_return_address(next)?, by: By::UnwindInfo }))
     }
 
     /// Leaves a frame by all registers, which are up to date. `lookup` is an address in the frame,
@@ -341,6 +359,12 @@ impl<M: Machine> Walker<M> {
             }
             Entry::Missing | Entry::Unsafe => {
                 let info = info(&self.files, file);
+                let section = info.and_then(|info| info.start_code(lookup.wrapping_sub(base)));
+                if let Some(section) = section
+                    && let Some(next) = walk.leave_start_code::<M>(section, (address, base), registers)
+                {
+                    return next;
+                }
                 let is_entry = info.is_some_and(|info| info.is_entry_function(lookup.wrapping_sub(base)));
                 // Not the entry point: assembly code that starts a thread, or code without frame
                 // pointers with a 0 in the register.
@@ -430,7 +454,6 @@ impl<M: Machine> Walker<M> {
                 let read = &mut |address| reader.read(address);
                 sections.caller::<M>((address, base), context, frame, Some(cfa), read)
             }
-            #[cfg(feature = "names")]
             Passed::Trampoline => Some(*frame),
             Passed::FramePointer => None,
         });

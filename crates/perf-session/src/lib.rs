@@ -104,9 +104,9 @@ pub use set::{
 };
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuCache, CpuInfo, CpuIter, CpuList, CpuListError,
-    CpuTopology, DescriptorLimit, FileError, KernelSymbol, KernelSymbols, Mapping, MemlockLimit,
-    MemlockUsage, Module, Mount, MountPoint, NumaMemory, PerfClock, Privileges, System, Task, TaskStatus,
-    ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
+    CpuTopology, DescriptorLimit, FileError, KernelSymbol, KernelSymbols, LateTexts, Mapping, MemlockLimit,
+    MemlockUsage, Module, Mount, MountPoint, NumaMemory, PerfClock, Privileges, System, Task, TaskMemory,
+    TaskStatus, ThreadState, TimeSource, WaitPlace, choose_clock, clocks_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

@@ -102,6 +102,6 @@ pub use payload::{
 pub use print_format::{KernelNames, KernelTexts, PrintFormat};
 #[cfg(feature = "syscalls")]
 pub use syscalls::{
-    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallFormats, SyscallHit,
-    SyscallJoiner, SyscallStats, SyscallStep, SyscallSummary, SyscallTable,
+    Signal, Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallFormats,
+    SyscallHit, SyscallJoiner, SyscallStats, SyscallStep, SyscallSummary, SyscallTable,
 };

@@ -11,6 +11,7 @@ mod network;
 mod process;
 mod rules;
 
+pub(super) use process::{is_child, is_fault, write_signal};
 pub(super) use rules::{form, shown};
 
 /// How the word of an argument is printed.
@@ -117,7 +118,7 @@ impl fmt::Display for Formed {
             Form::Directory if bits == 0xffff_ff9c => f.write_str("AT_FDCWD"),
             #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // an `int`
             Form::Directory => (bits as i32).fmt(f),
-            Form::Signal => process::write_signal(bits, f),
+            Form::Signal => write_signal(bits, f),
             Form::Request => ioctl::write(bits, f),
             Form::Hex | Form::Address => write!(f, "{bits:#x}"),
         }

@@ -19,7 +19,7 @@ const LAST_SIGNAL: u64 = 64;
 
 /// Writes a signal: `SIGCHLD`, `SIGRTMIN` for the first and `SIGRT_1` for the second of the
 /// kernel's real-time signals, a number for what is no signal.
-pub(super) fn write_signal(number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(in crate::syscalls) fn write_signal(number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let first = u64::from(SIGRTMIN);
     match SIGNALS.iter().find(|(_, signal)| *signal == number) {
         Some((name, _)) => f.write_str(name),
@@ -27,6 +27,16 @@ pub(super) fn write_signal(number: u64, f: &mut fmt::Formatter<'_>) -> fmt::Resu
         None if (first..=LAST_SIGNAL).contains(&number) => write!(f, "SIGRT_{}", number - first),
         None => write!(f, "{number}"),
     }
+}
+
+/// Returns whether a signal reports a change of a child.
+pub(in crate::syscalls) const fn is_child(number: u32) -> bool {
+    number == SIGCHLD
+}
+
+/// Returns whether a signal reports an invalid access to memory.
+pub(in crate::syscalls) const fn is_fault(number: u32) -> bool {
+    number == SIGSEGV
 }
 
 pub(super) static SIGMASK: Names = Names::choice(names![SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK]);

@@ -1,7 +1,8 @@
 //! A line of the trace, before its form.
 
-use perf_tracepoint::Format;
-use perf_tracepoint::{Syscall, SyscallArgs, SyscallEnd};
+use perf_tracepoint::{Format, Signal, Syscall, SyscallArg, SyscallArgs, SyscallEnd, Value};
+
+use crate::out::message::shown;
 
 /// A line of the trace.
 #[derive(Debug)]
@@ -11,6 +12,21 @@ pub(super) enum Entry<'a> {
         name: &'a str,
         /// `None` if the start was not seen.
         args: Option<SyscallArgs<'a>>,
+        /// What was read at pointers after the start.
+        texts: &'a Texts,
+    },
+    /// A signal that the thread gets.
+    Signal {
+        time: u64,
+        signal: Signal,
+        /// The cause, `si_code`.
+        code: i32,
+    },
+    /// The end of a thread.
+    Exit {
+        time: u64,
+        /// What it gave to `exit`.
+        status: u8,
     },
     Hit {
         time: u64,
@@ -29,6 +45,27 @@ pub(super) enum Entry<'a> {
     },
 }
 
+/// The texts that were read after the start of a call, by their addresses. A call has few.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Texts(Vec<(u64, String)>);
+
+impl Texts {
+    /// Adds what is at an address now.
+    pub(super) fn add(&mut self, address: u64, text: &str, is_whole: bool) {
+        // The tilde marks that the process may have written it after the call. It is always escaped
+        // as one text, so that nothing in it looks like the end.
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+        self.0.push((address, format!("~\"{}\"{}", shown(&*text), if is_whole { "" } else { "..." })));
+    }
+
+    /// Returns the text of an argument with this value.
+    pub(super) fn of(&self, arg: &SyscallArg, value: &Value<'_>) -> Option<String> {
+        let Value::Pointer(address) = *value else { return None };
+        let found = self.0.iter().find(|(at, _)| arg.is_text() && *at == address);
+        found.map(|(_, text)| text.clone())
+    }
+}
+
 /// The task of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
@@ -44,7 +81,7 @@ impl Entry<'_> {
     pub(super) fn time(&self) -> Option<u64> {
         match self {
             Self::Call { call, .. } => time_of(call),
-            Self::Hit { time, .. } => Some(*time),
+            Self::Hit { time, .. } | Self::Signal { time, .. } | Self::Exit { time, .. } => Some(*time),
             Self::Lost { time, .. } => *time,
         }
     }

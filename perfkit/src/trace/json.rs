@@ -12,10 +12,12 @@ use crate::out::message;
 /// Writes a line.
 pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_>>) -> io::Result<()> {
     let mut object = match entry {
-        Entry::Call { call, name, args } => {
+        Entry::Call { call, name, args, texts } => {
             let texts = args.map(|args| {
-                let named = args.texts().into_iter().map(|(arg, text)| (arg.name().to_owned(), text.into()));
-                Value::Object(named.collect())
+                let used = args.texts().into_iter().map(|(arg, value, text)| {
+                    (arg.name().to_owned(), texts.of(arg, &value).unwrap_or(text).into())
+                });
+                Value::Object(used.collect())
             });
             let args = args.map(|args| {
                 let args = args.iter().map(|(arg, value)| (arg.name().to_owned(), of_tracepoint(&value)));
@@ -37,6 +39,10 @@ pub(super) fn write(out: &mut dyn Write, entry: &Entry<'_>, task: Option<Task<'_
         Entry::Hit { time, name, format, raw, .. } => {
             json!({ "type": "tracepoint", "time": time, "event": name, "fields": tracepoint(format, raw) })
         }
+        Entry::Signal { time, signal, code } => {
+            json!({ "type": "signal", "time": time, "signal": signal.to_string(), "number": signal.0, "code": code })
+        }
+        Entry::Exit { time, status } => json!({ "type": "exit", "time": time, "status": status }),
         Entry::Lost { time, records, place } => {
             json!({ "type": "lost", "time": time, "records": records, "place": place })
         }

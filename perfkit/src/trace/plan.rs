@@ -3,6 +3,7 @@
 
 use std::ffi::CString;
 use std::io;
+use std::time::Duration;
 
 use perf_session::ring::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{
@@ -17,6 +18,9 @@ use crate::out::message::shown;
 
 /// Data pages of a ring: 2 MiB with pages of 4 KiB, for bursts of 20000 calls.
 const RING_PAGES: usize = 512;
+
+/// Interval at which calls are printed.
+const FLUSH: Duration = Duration::from_millis(10);
 
 /// The fields of all samples.
 const FIELDS: SampleType =
@@ -36,10 +40,12 @@ pub(super) struct Calls {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) calls: Option<Calls>,
-    /// Tracepoints other than the two of system calls.
+    /// The tracepoint of signals that are delivered, and the index of its event in the set.
+    pub(super) signals: Option<(usize, Tracepoint)>,
+    /// Tracepoints other than these.
     pub(super) tracepoints: Vec<Tracepoint>,
-    /// The event of side-band records, then the two tracepoints of system calls, then
-    /// [`tracepoints`](Self::tracepoints).
+    /// The event of side-band records, then the two tracepoints of system calls, then the one of
+    /// signals, then [`tracepoints`](Self::tracepoints).
     specs: Vec<EventSpec>,
     filters: Vec<Option<String>>,
 }
@@ -53,6 +59,7 @@ impl Plan {
         let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND | user_only);
         let mut plan = Self {
             calls: None,
+            signals: None,
             tracepoints: Vec::new(),
             specs: vec![EventSpec::new(dummy)],
             filters: vec![None],
@@ -82,6 +89,16 @@ impl Plan {
             plan.specs.extend(points.event_specs());
             plan.filters.extend([filter.clone(), filter]);
             plan.calls = Some(Calls { points, table });
+        }
+        // As strace does, if all calls are wanted. A kernel without it has system calls all the same.
+        if options.events.is_empty()
+            && options.prints_calls()
+            && let Ok(signals) = tracefs.tracepoint("signal", "signal_deliver")
+        {
+            let spec = signals.event_spec();
+            plan.signals = Some((plan.specs.len(), signals));
+            plan.specs.push(spec);
+            plan.filters.push(None);
         }
         plan.specs.extend(plan.tracepoints.iter().map(Tracepoint::event_spec));
         plan.filters.extend(of_tracepoints);
@@ -125,7 +142,10 @@ impl Plan {
                 attr.with_sample_type(FIELDS).with_clock(Clock::MONOTONIC)
             })
         });
-        EventSetOptions::new().events(specs).target(target).ring_pages_within(1..=most).open()
+        let set = EventSetOptions::new().events(specs).target(target).ring_pages_within(1..=most);
+        // Texts are read from processes that go on meanwhile, so the sooner the better.
+        let set = if options.prints_calls() { set.flush_interval(FLUSH) } else { set };
+        set.open()
     }
 }
 

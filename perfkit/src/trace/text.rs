@@ -37,14 +37,19 @@ pub(super) fn write(
         write!(out, "{comm}/{} ", tid.cast_signed())?;
     }
     match entry {
-        Entry::Call { call, name, args } => {
+        Entry::Call { call, name, args, texts } => {
             let text = match args {
-                Some(args) => format!("{name}({args})"),
+                Some(args) => format!("{name}({})", args.display_with(|arg, value| texts.of(arg, &value))),
                 None => format!("<... {name} resumed>)"),
             };
             writeln!(out, "{text:<CALL$} = {}", result(call))
         }
         Entry::Hit { name, text, .. } => writeln!(out, "{name}: {text}"),
+        Entry::Signal { signal, code, .. } => {
+            let code = signal.cause(*code).map_or_else(|| code.to_string(), str::to_owned);
+            writeln!(out, "--- {signal} {{si_signo={signal}, si_code={code}}} ---")
+        }
+        Entry::Exit { status, .. } => writeln!(out, "+++ exited with {status} +++"),
         Entry::Lost { records, place, .. } => {
             let noun = if *records == 1 { "record" } else { "records" };
             writeln!(out, "LOST {records} {noun} on {place}")
@@ -78,6 +83,7 @@ pub(super) fn milliseconds(ns: u64) -> f64 {
 mod tests {
     use perf_tracepoint::SyscallEnter;
 
+    use super::super::entry::Texts;
     use super::*;
 
     fn call(end: SyscallEnd) -> Syscall {
@@ -104,7 +110,7 @@ mod tests {
     #[test]
     fn time_is_that_since_the_first_event() {
         let call = call(SyscallEnd::Returned { time: 4_000_000, result: 1 });
-        let entry = Entry::Call { call: &call, name: "getppid", args: None };
+        let entry = Entry::Call { call: &call, name: "getppid", args: None, texts: &Texts::default() };
         let (mut out, task) = (Vec::new(), Task { comm: "sh", pid: 7, tid: 8, cpu: None });
         write(&mut out, 1_000_000, &entry, Some(task)).unwrap();
         let line = String::from_utf8(out).unwrap();

@@ -1,14 +1,18 @@
 //! Turns records into lines.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 
 use perf_decode::{Layout, LostCounts, Record, Sample};
-use perf_session::{EventSetRecord, LossLedger, Tracepoint};
-use perf_tracepoint::{Format, FormatError, PrintFormat, Syscall, SyscallJoiner, SyscallSummary};
+use perf_session::{EventSetRecord, LateTexts, LossLedger, System, Tracepoint};
+use perf_tracepoint::{
+    Format, FormatError, IntegerField, PrintFormat, Signal, Syscall, SyscallEnd, SyscallEnter, SyscallHit,
+    SyscallJoiner, SyscallStep, SyscallSummary, Value,
+};
 
-use super::entry::{Entry, Task};
+use super::entry::{Entry, Task, Texts};
 use super::names::Names;
 use super::options::SummaryMode;
 use super::plan::{Calls, Plan};
@@ -27,6 +31,8 @@ pub(super) struct Tracer<'p> {
     first_tracepoint: usize,
     kernel: PayloadNames,
     lines: Lines<'p>,
+    late: Late,
+    signals: Option<Signals>,
     /// This process, whose calls are skipped, if all tasks are traced.
     excluded: Option<u32>,
     missing: Missing,
@@ -84,6 +90,8 @@ impl<'p> Tracer<'p> {
             first_tracepoint: plan.first_tracepoint(),
             kernel,
             lines: Lines::new(options, out),
+            late: Late::new(),
+            signals: plan.signals.as_ref().map(Signals::new).transpose().map_err(io::Error::other)?,
             excluded: options.target.is_on_cpus().then(std::process::id),
             missing: Missing::default(),
         })
@@ -106,9 +114,26 @@ impl<'p> Tracer<'p> {
             }
             Record::Exit(exit) => {
                 let cpu = record.scope().cpu_id();
-                self.join(cpu, |joiner, done| joiner.end_thread(exit.tid(), record.time(), done));
+                let mut status = None;
+                self.join(cpu, |joiner, done| {
+                    joiner.end_thread(exit.tid(), record.time(), &mut |call| {
+                        status = Some((call.number, call.enter));
+                        done(call);
+                    });
+                });
+                self.add_exit((exit.pid(), exit.tid(), cpu), record.time(), status);
+                if exit.pid() == exit.tid() {
+                    self.late.memory.forget(exit.pid());
+                }
             }
-            other => self.lines.names.update(other),
+            other => {
+                if let Record::Comm(comm) = other
+                    && comm.exec()
+                {
+                    self.late.memory.forget(comm.pid());
+                }
+                self.lines.names.update(other);
+            }
         }
     }
 
@@ -126,21 +151,47 @@ impl<'p> Tracer<'p> {
             let Printed { name, format, .. } = printed;
             let entry = Entry::Hit { time: record.time(), name, format, raw, text: &text };
             self.lines.write(&entry, Some((pid, tid, sample.cpu())));
+        } else if let Some((signal, code)) =
+            self.signals.as_ref().and_then(|signals| signals.read(record, sample))
+        {
+            let entry = Entry::Signal { time: record.time(), signal, code };
+            self.lines.write(&entry, Some((pid, tid, sample.cpu())));
         } else if let Some(hit) = self.calls.and_then(|calls| calls.points.read(sample)) {
+            if let Some(calls) = self.calls.filter(|_| self.options.prints_calls()) {
+                self.late.start(calls, &hit);
+            }
             self.join(sample.cpu(), |joiner, done| joiner.add(hit, done));
+        }
+    }
+
+    /// Prints the end of a thread, if it called `exit` itself. For others nobody says how they ended.
+    fn add_exit(
+        &mut self,
+        task: (u32, u32, Option<u32>),
+        time: u64,
+        call: Option<(i64, Option<SyscallEnter>)>,
+    ) {
+        let (Some(calls), Some((number, Some(enter)))) = (self.calls, call) else { return };
+        let is_exit = matches!(&*calls.table.name(number), "exit" | "exit_group");
+        if is_exit && self.options.prints_calls() && self.options.events.is_empty() {
+            let [status, ..] = enter.args;
+            #[allow(clippy::cast_possible_truncation)] // as the kernel does
+            self.lines.write(&Entry::Exit { time, status: status as u8 }, Some(task));
         }
     }
 
     /// Applies `change` to the joiner, and prints and sums up the calls that it ends.
     fn join(&mut self, cpu: Option<u32>, change: impl FnOnce(&mut SyscallJoiner, &mut dyn FnMut(Syscall))) {
-        let Self { options, calls: Some(calls), joiner, summary, lines, .. } = self else { return };
+        let Self { options, calls: Some(calls), joiner, summary, lines, late, .. } = self else { return };
         change(joiner, &mut |call| {
             if options.has_summary() {
                 summary.add(&call);
             }
+            let texts = late.end(calls, &call);
             if options.prints_calls() && is_shown(options, &call) {
                 let args = call.enter.map(|enter| calls.table.with_values(call.number, enter.args));
-                let entry = Entry::Call { call: &call, name: &calls.table.name(call.number), args };
+                let entry =
+                    Entry::Call { call: &call, name: &calls.table.name(call.number), args, texts: &texts };
                 lines.write(&entry, Some((call.pid, call.tid, cpu)));
             }
         });
@@ -169,6 +220,86 @@ impl<'p> Tracer<'p> {
         }
         self.flush()?;
         Ok(Missing { lost: ledger.lost(), ..self.missing })
+    }
+}
+
+/// `SIGKILL`, on each architecture.
+const KILL: u32 = 9;
+
+/// The fields of the tracepoint of signals.
+struct Signals {
+    /// Index of its event.
+    index: usize,
+    signal: IntegerField,
+    code: IntegerField,
+}
+
+impl Signals {
+    fn new((index, tracepoint): &(usize, Tracepoint)) -> Result<Self, FormatError> {
+        let format = tracepoint.format()?;
+        Ok(Self { index: *index, signal: format.integer("sig")?, code: format.integer("code")? })
+    }
+
+    /// Returns the signal of a sample, and its cause; `None` for a sample of another event, and for
+    /// `SIGKILL`, which the kernel reports at the end of each thread that another signal, or the
+    /// `exit_group` of another thread, ends.
+    fn read<L: Layout>(&self, record: &EventSetRecord<'_>, sample: &Sample<'_, L>) -> Option<(Signal, i32)> {
+        let raw = sample.raw().filter(|_| record.index() == Some(self.index))?;
+        let signal = u32::try_from(self.signal.read_u64(raw)?).ok()?;
+        if signal == KILL {
+            return None;
+        }
+        Some((Signal(signal), i32::try_from(self.code.read_i64(raw)?).ok()?))
+    }
+}
+
+/// Texts at the pointers of calls in progress, read after the calls began.
+struct Late {
+    memory: LateTexts,
+    /// The texts of each thread's call, with the time of its start.
+    of_threads: HashMap<u32, (u64, Texts)>,
+}
+
+/// Maximum number of threads with texts. With more, the texts are dropped.
+const MAX_THREADS: usize = 1 << 14;
+
+impl Late {
+    fn new() -> Self {
+        Self { memory: LateTexts::new(System::new()), of_threads: HashMap::new() }
+    }
+
+    /// Reads the texts of a call that starts.
+    fn start(&mut self, calls: &Calls, hit: &SyscallHit) {
+        let SyscallStep::Enter { args } = hit.step else { return };
+        let mut texts = Texts::default();
+        for (arg, value) in calls.table.with_values(hit.number, args).iter() {
+            if let Value::Pointer(address @ 1..) = value
+                && arg.is_text()
+                && let Some((text, is_whole)) = self.memory.read(hit.pid, address)
+            {
+                texts.add(address, &text, is_whole);
+            }
+        }
+        if self.of_threads.len() >= MAX_THREADS {
+            self.of_threads.clear();
+        }
+        self.of_threads.insert(hit.tid, (hit.time, texts));
+    }
+
+    /// Returns the texts of a call that ended. A successful `execve` has none, because the program
+    /// whose memory it was is gone.
+    fn end(&mut self, calls: &Calls, call: &Syscall) -> Texts {
+        let is_replaced = matches!(call.end, SyscallEnd::Returned { result: 0, .. })
+            && calls.table.name(call.number).starts_with("execve");
+        match self.of_threads.get(&call.tid) {
+            Some((time, _)) if call.enter.is_none_or(|enter| enter.time != *time) => Texts::default(),
+            _ => self
+                .of_threads
+                .remove(&call.tid)
+                .map(|(_, texts)| texts)
+                .filter(|_| !is_replaced)
+                .unwrap_or_default(),
+        }
     }
 }
 

@@ -97,6 +97,39 @@ fn only_calls_that_fail_are_printed() {
 }
 
 #[test]
+fn signals_and_exits_have_lines_between_the_calls() {
+    let Some((_, lines)) = trace(&[], &["sh", "-c", "trap : USR1; kill -USR1 $$; (exit 4); exit 3"]) else {
+        return;
+    };
+    let signals: Vec<_> = of(&lines, "signal").map(|line| (&line["signal"], &line["code"])).collect();
+    assert!(signals.contains(&(&"SIGUSR1".into(), &0.into())), "{signals:?}");
+    assert!(signals.contains(&(&"SIGCHLD".into(), &1.into())), "{signals:?}");
+    let exits: Vec<_> = of(&lines, "exit").map(|line| &line["status"]).collect();
+    assert_eq!(exits, [4, 3]);
+}
+
+#[test]
+fn text_that_was_read_from_the_process_is_marked() {
+    let arguments = ["trace", "-e", "openat", "-o", "-", "--", "sh", "-c", "read line"];
+    let mut perfkit = perfkit();
+    // cargo sets it for tests, and the loader looks there first.
+    perfkit.env_remove("LD_LIBRARY_PATH");
+    perfkit.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = perfkit.spawn().unwrap();
+    // The shell waits for its input, so its memory can be read however slow the trace is.
+    let input = running.stdin.take();
+    let mut first = String::new();
+    BufReader::new(running.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    drop(input);
+    let output = running.wait_with_output().unwrap();
+    if first.is_empty() {
+        return skip_if_refused(&output);
+    }
+    // The loader's constant, which no process changes.
+    assert!(first.contains("filename: ~\"/etc/ld.so.cache\""), "{first}");
+}
+
+#[test]
 fn tracepoints_have_typed_fields_in_the_order_of_time() {
     let options = ["-e", "sched:sched_process_*", "-e", "sched:sched_switch", "--filter", "prev_pid != 0"];
     let Some((_, lines)) = trace(&options, &["sh", "-c", "true & true & wait"]) else { return };

@@ -141,9 +141,12 @@ impl<'a> SyscallArgs<'a> {
         args.iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
     }
 
-    /// Returns the arguments that the call uses, each with its text.
-    pub fn texts(&self) -> Vec<(&'a SyscallArg, String)> {
-        self.used().map(|(arg, form, word)| (arg, Used { arg, form, word }.to_string())).collect()
+    /// Returns the arguments that the call uses, each with its value and text.
+    pub fn texts(&self) -> Vec<(&'a SyscallArg, Value<'static>, String)> {
+        let text = |(arg, form, word): (&'a SyscallArg, Form, u64)| {
+            (arg, arg.value(word), Used { arg, form, word }.to_string())
+        };
+        self.used().map(text).collect()
     }
 
     /// Prints the arguments with `text` in place of an argument for which it returns one. It gets

@@ -101,16 +101,14 @@ fn print_head(
         let (samples, total) = (count(function.total.count, "sample"), value(event_of, function.total.value));
         writeln!(out, "# {}: {samples}, {total}, {share:.2} % of the event", shown(&event_of.name))?;
     }
-    match annotation.evidence {
-        Evidence::BuildId => {}
-        Evidence::Inode => {
-            writeln!(out, "# {} has no build id; its inode is the recorded one", shown(&annotation.path))?
-        }
-        _ => writeln!(
-            out,
-            "# {} is known by its path alone: it may be another build",
-            shown(&annotation.path)
-        )?,
+    let path = shown(&annotation.path);
+    let doubt = match annotation.evidence {
+        Evidence::BuildId => None,
+        Evidence::Inode => Some("has no build id; its inode is the recorded one"),
+        _ => Some("is known by its path alone: it may be another build"),
+    };
+    if let Some(doubt) = doubt {
+        writeln!(out, "# {path} {doubt}")?;
     }
     if annotation.outside.count > 0 {
         let outside = count(annotation.outside.count, "sample");

@@ -1,5 +1,7 @@
 //! Tests of `perfkit annotate`.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -53,7 +53,7 @@ pub struct Annotation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnnotatedInstruction {
-    /// The instruction.
+    /// Its code, jump and source line.
     pub instruction: Instruction,
     /// The samples at an address of the instruction.
     pub samples: AddressSamples,

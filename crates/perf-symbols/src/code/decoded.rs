@@ -22,7 +22,7 @@ pub(super) struct Decoded {
     pub(super) flow: Flow,
 }
 
-/// Where an instruction leads to.
+/// Target of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// To the next one, or to an address that only the running program knows.

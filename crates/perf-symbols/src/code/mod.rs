@@ -31,7 +31,7 @@ pub enum Syntax {
 pub struct Disassembly {
     /// Addresses of the function in the file's symbol table.
     pub addresses: Range<u64>,
-    /// The instructions, by ascending address, without gaps.
+    /// All of its instructions by ascending address, without gaps.
     pub instructions: Vec<Instruction>,
     /// Why source lines are missing although the file has debug information.
     pub no_lines: Option<NoLines>,

@@ -100,7 +100,7 @@ proptest! {
         is_intel in any::<bool>(),
     ) {
         let syntax = if is_intel { Syntax::Intel } else { Syntax::Att };
-        // A panic of the library is a refusal.
+        // A panic of the library is caught.
         let Some(decoded) = decode(&Decoder::new(machine, syntax).unwrap(), start, &bytes) else { return Ok(()) };
         let len: usize = decoded.iter().map(|instruction| usize::from(instruction.len)).sum();
         prop_assert_eq!(len, bytes.len());

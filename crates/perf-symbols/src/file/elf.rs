@@ -288,8 +288,8 @@ impl ObjectFile {
         found.clone().find(|segment| segment.is_executable).or_else(|| found.next())
     }
 
-    /// Reads the bytes that the file loads at addresses of its symbol table. The caller limits their
-    /// number.
+    /// Reads the bytes that the file loads at addresses of its symbol table. The caller limits
+    /// their number.
     ///
     /// # Errors
     ///

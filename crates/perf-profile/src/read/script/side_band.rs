@@ -40,8 +40,8 @@ impl SideBandKinds {
 }
 
 impl Start {
-    /// Returns the start of the line of a record. Without `sample_id_all`, the records have no
-    /// thread and time of their own, and get those that they are about.
+    /// Returns the start of the line of a record. Without `sample_id_all`, the records have neither
+    /// thread nor time, and get the ones that they are about.
     pub(super) fn of_record<L: Layout>(record: &Record<'_, L>, attr: &Attr) -> Self {
         let (pid, tid, time) = match record {
             Record::Mmap(map) => (map.pid(), map.tid(), 0),
@@ -91,13 +91,11 @@ pub(super) fn push<L: Layout>(out: &mut Vec<u8>, record: &Record<'_, L>) {
             let shared = if map.flags() & 1 != 0 { 's' } else { 'p' };
             let name = name(map.filename());
             let _ = write!(out, "PERF_RECORD_MMAP2 {pid}/{tid}: [{addr}({len}) @ {offset} ");
+            let (major, minor) = (map.maj().unwrap_or(0), map.min().unwrap_or(0));
+            let (inode, generation) = (map.ino().unwrap_or(0), map.ino_generation().unwrap_or(0));
             let _ = match map.build_id() {
                 Some(id) => write!(out, "<{}>", Id(id)),
-                None => {
-                    let (major, minor) = (map.maj().unwrap_or(0), map.min().unwrap_or(0));
-                    let (inode, generation) = (map.ino().unwrap_or(0), map.ino_generation().unwrap_or(0));
-                    write!(out, "{major:02x}:{minor:02x} {inode} {generation}")
-                }
+                None => write!(out, "{major:02x}:{minor:02x} {inode} {generation}"),
             };
             write!(out, "]: {read}{write}{execute}{shared} {name}")
         }

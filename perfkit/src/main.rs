@@ -17,6 +17,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod dump;
+mod explain;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
@@ -77,6 +78,7 @@ enum Command {
     /// Print every record of a perf.data file
     Dump(dump::Options),
     Doctor(doctor::Options),
+    Explain(explain::Options),
     Export(export::Options),
     #[cfg(feature = "flamegraph")]
     Flamegraph(flamegraph::Options),
@@ -137,6 +139,7 @@ fn run(out: &mut dyn Write, command: &Command) -> io::Result<ExitCode> {
         Command::Dump(options) => dump::run(out, options).map(success),
         Command::Diff(options) => diff::run(out, options),
         Command::Doctor(options) => doctor::run(out, options),
+        Command::Explain(options) => explain::run(out, options).map(success),
         Command::Export(options) => export::run(options),
         #[cfg(feature = "flamegraph")]
         Command::Flamegraph(options) => flamegraph::run(options),

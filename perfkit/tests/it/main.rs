@@ -11,6 +11,7 @@ mod demo;
 mod descriptors;
 mod dump_files;
 mod dump_options;
+mod explain;
 mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;

@@ -240,6 +240,22 @@ impl<'p> CallTree<'p> {
             Direction::FromInnermost => growth.grow(&Callers::new(profile, &entries, sums)),
         }
     }
+
+    /// Returns the hottest path: the root with the largest total, and after each node its child
+    /// with the largest total, while that is at least a quarter of the node's own total.
+    ///
+    /// Siblings with the largest total come first, so that the path is the start of the nodes.
+    pub fn hottest_path(&self) -> &[Node<'p>] {
+        let mut parent = u64::MAX;
+        let is_next = |&(depth, node): &(usize, &Node<'_>)| {
+            let total = node.cost.total_value;
+            let is_next = node.depth == depth && (depth == 0 || total >= parent / 4);
+            parent = total;
+            is_next
+        };
+        let len = self.nodes.iter().enumerate().take_while(is_next).count();
+        self.nodes.get(..len).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,18 @@ pub(crate) const EXIT_OF_PROGRAM: Rows = &[
     ("other", "exit status of CMD"),
 ];
 
+/// Exit codes of `stat`, which can compare.
+pub(crate) const EXIT_OF_STAT: Rows = &[
+    ("0", "success; without CMD, also after Ctrl-C"),
+    ("1", "failure, with the reason on standard error"),
+    USAGE,
+    ("3", "an event grew by more than --fail-above"),
+    ("126", "CMD cannot be executed"),
+    ("127", "CMD does not exist"),
+    ("128+N", "signal N killed CMD"),
+    ("other", "exit status of CMD"),
+];
+
 /// Returns the text after the options. Each example is a command line and its purpose, both short
 /// enough for a line of 100 columns.
 pub(crate) fn end(notes: &str, examples: Rows, exit: Rows) -> String {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use perf_session::EventSetTarget;
 
+mod baseline;
 mod cgroups;
 mod cpu_times;
 mod events;
@@ -23,6 +24,7 @@ use crate::measure::command::exit_code;
 use crate::measure::failure::Failure;
 use crate::measure::target::describe_cgroups;
 use crate::out::message::note;
+use baseline::{Baseline, GREW};
 use events::Events;
 use measure::{Ends, Measurement};
 use report::Report;
@@ -41,6 +43,8 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
     // event has its own cgroup.
     let other = if options.is_on_cpus() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.without_cgroups().unwrap_or(other);
+    // Before the command runs, which can take long.
+    let baseline = options.baseline.as_deref().map(Baseline::read).transpose()?;
     let mut report = Report::new(options)?;
     let ends = Ends::new()?;
     let mut status = None;
@@ -57,7 +61,12 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
     if events.is_user_only {
         note("counted user space only; `perfkit doctor` reports why the kernel is not permitted");
     }
-    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+    let code = status.map_or(ExitCode::SUCCESS, exit_code);
+    let Some(baseline) = baseline else { return Ok(code) };
+    let verdict = baseline.compare(&report.objects(&events), options.fail_above);
+    verdict.lines.iter().for_each(note);
+    // A command that failed has its own code.
+    Ok(if verdict.has_grown && code == ExitCode::SUCCESS { GREW.into() } else { code })
 }
 
 /// Returns the tasks and CPUs as the user named them, `None` for a command.

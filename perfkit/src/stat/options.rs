@@ -60,9 +60,11 @@ pub(super) const DETAILS: [&str; 3] = [
             ("perfkit stat --for-each-cgroup web,db sleep 10", "two cgroups for ten seconds"),
             ("perfkit stat -a --timeout 10000", "all CPUs for ten seconds"),
             ("perfkit stat -D 500 CMD", "a command without its first half second"),
+            ("perfkit stat -r 5 -j -o base.json CMD", "counts to compare with"),
+            ("perfkit stat -r 5 --baseline base.json --fail-above 5 CMD", "fail if an event grew"),
             ("perfkit stat -p 1234 --json", "a process until it exits, as JSON"),
         ],
-        help::EXIT_OF_PROGRAM
+        help::EXIT_OF_STAT
     )
 )]
 pub(crate) struct Options {
@@ -131,6 +133,12 @@ pub(crate) struct Options {
     /// Append to the file of -o
     #[arg(long, requires = "output")]
     pub(super) append: bool,
+    /// Compare with the counts of this file, which --json -o FILE wrote
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "interval")]
+    pub(super) baseline: Option<PathBuf>,
+    /// End with the exit status 3 if an event grew by more than this, even if the noise of -r runs is subtracted
+    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = growth)]
+    pub(super) fail_above: Option<f64>,
     /// The command and its arguments
     #[arg(trailing_var_arg = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
@@ -190,6 +198,13 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
 fn delay(text: &str) -> Result<Duration, String> {
     let millis = text.parse().map_err(|_| format!("expected milliseconds, at least 0, found `{text}`"))?;
     Ok(Duration::from_millis(millis))
+}
+
+/// Parses a limit in percent, which can be above 100.
+fn growth(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    let percent = percent.filter(|percent| percent.is_finite() && *percent >= 0.0);
+    percent.ok_or_else(|| format!("expected percent, at least 0, found `{text}`"))
 }
 
 /// Parses a separator, in which `\t` is a tab, as in the perf tool.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use perf_session::Counts;
+use serde_json::Value as Json;
 
 use super::Options;
 use super::cpu_times::CpuTimes;
@@ -108,6 +109,11 @@ impl Report {
             Form::Fields(_) => self.lines(&rows, None),
         };
         self.write(&lines)
+    }
+
+    /// Returns the counts of all runs as objects of JSON.
+    pub(super) fn objects(&self, events: &Events) -> Vec<Json> {
+        self.totals.rows(events, self.wanted_runs != 1).iter().map(|row| row.json(None)).collect()
     }
 
     fn interval_table(&mut self, mut rows: Vec<Row>, seconds: f64) -> Vec<String> {

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+use crate::support::recording::Folder;
 
 fn perfkit() -> Command {
     Command::new(env!("CARGO_BIN_EXE_perfkit"))
@@ -289,10 +292,10 @@ fn counts_are_appended_to_the_output() {
     let is_skipped = run(&[]).is_none();
     if !is_skipped {
         run(&["--append"]).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
         run(&[]).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
-        std::fs::remove_file(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
+        fs::remove_file(&path).unwrap();
     }
 }
 
@@ -305,13 +308,13 @@ pub(crate) struct NewCgroup {
 impl NewCgroup {
     /// Makes a cgroup, or prints why the test is skipped.
     pub(crate) fn new(name: &str) -> Option<Self> {
-        let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+        let mounts = fs::read_to_string("/proc/mounts").unwrap();
         let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
         let name = format!("perfkit-{name}-{}", std::process::id());
         let path = mount
             .and_then(|line| line.split(' ').nth(1))
             .map(|mount| std::path::Path::new(mount).join(&name));
-        let made = path.filter(|path| std::fs::create_dir(path).is_ok());
+        let made = path.filter(|path| fs::create_dir(path).is_ok());
         if made.is_none() {
             eprintln!("skipped: no cgroup can be made");
         }
@@ -321,7 +324,7 @@ impl NewCgroup {
 
 impl Drop for NewCgroup {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.path);
+        let _ = fs::remove_dir(&self.path);
     }
 }
 
@@ -549,7 +552,7 @@ fn second_interrupt_kills_a_command_that_does_not_end() {
 
 #[test]
 fn event_of_the_kernel_is_refused_and_not_counted_in_user_space() {
-    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
     if !rustix::process::geteuid().is_root() || level.trim().parse::<i32>().unwrap() < 2 {
         return eprintln!("skipped: needs root, to become nobody, and perf_event_paranoid of 2");
     }
@@ -596,4 +599,29 @@ fn details_add_events_of_the_caches() {
     assert!(names(&["-d"]).unwrap().iter().any(|name| name.starts_with("L1-dcache-loads")));
     assert_eq!(names(&["-dd"]).unwrap().len(), 11);
     assert_eq!(names(&["-d", "-d", "-d"]).unwrap().len(), 13);
+}
+
+#[test]
+fn counts_are_compared_with_those_of_a_file() {
+    let folder = Folder::new();
+    let base = folder.path("base.json");
+    let counted = |more: &[&str]| stat(&[&["-e", "page-faults:u", "-r", "3"], more, &["true"]].concat());
+    let path = base.to_str().unwrap();
+    let Some(output) = counted(&["-j", "-o", path]) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let same = counted(&["--baseline", path, "--fail-above", "1000"]).unwrap();
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+    let fewer = fs::read_to_string(&base).unwrap();
+    let value = fewer.split_once("\"counter-value\":\"").unwrap().1.split_once('"').unwrap().0;
+    fs::write(&base, fewer.replacen(value, "1.000000", 1)).unwrap();
+    let grown = counted(&["--baseline", path, "--fail-above", "5"]).unwrap();
+    let errors = String::from_utf8_lossy(&grown.stderr).into_owned();
+    assert_eq!(grown.status.code(), Some(3), "{errors}");
+    assert!(
+        errors.contains("perfkit: page-faults:u: 1 -> ") && errors.contains("grew by more than 5 %"),
+        "{errors}"
+    );
+    fs::write(&base, "no counts").unwrap();
+    let none = counted(&["--baseline", path]).unwrap();
+    assert_eq!(none.status.code(), Some(1), "{none:?}");
 }

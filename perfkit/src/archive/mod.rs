@@ -56,7 +56,7 @@ pub(crate) struct Options {
     #[arg(long)]
     all: bool,
     /// Print one JSON object for each object to standard output
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     #[command(flatten)]
     finder: FinderOptions,

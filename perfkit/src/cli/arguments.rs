@@ -4,10 +4,8 @@ use std::env;
 use std::error::Error as _;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-use crate::Arguments;
 use crate::out::message::print;
 
 /// Commands of the perf tool that users would look for here and that read a recording.
@@ -61,8 +59,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 fn unknown_option(error: &Error) -> Option<String> {
     let option = text_of(error, ContextKind::InvalidArg)?;
     if !option.starts_with('-') {
-        let remedy = if reads_input() { ": -i FILE names the recording" } else { "" };
-        return Some(format!("unexpected argument `{option}`{remedy}"));
+        return Some(format!("unexpected argument `{option}`"));
     }
     let name = option.split('=').next().unwrap_or(option);
     if has(OPTIONS_OF_PERF, name) && is_measuring() {
@@ -98,17 +95,6 @@ fn unknown_command(error: &Error) -> Option<String> {
 /// value.
 fn is_measuring() -> bool {
     env::args_os().skip(1).take(3).any(|word| word == "record" || word == "stat")
-}
-
-/// Returns whether the command reads a recording by an option alone, so that an unexpected argument
-/// is probably the recording.
-fn reads_input() -> bool {
-    let program = Arguments::command();
-    let command = env::args().skip(1).take(3).find_map(|word| program.find_subcommand(word).cloned());
-    command.is_some_and(|command| {
-        command.get_arguments().any(|argument| argument.get_id() == "input")
-            && command.get_positionals().next().is_none()
-    })
 }
 
 fn text_of(error: &Error, kind: ContextKind) -> Option<&str> {

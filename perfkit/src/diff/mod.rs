@@ -78,7 +78,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     #[command(flatten)]
     source: SourceOptions,

@@ -1,7 +1,6 @@
 //! `perfkit dump`: prints every record of a `perf.data` file, one per line.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
 
 use clap::Args;
 use perf_abi::RecordType;
@@ -44,11 +43,8 @@ use printer::Printer;
 pub(crate) struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// The recording, as by -i
-    #[arg(value_name = "FILE", conflicts_with = "input")]
-    file: Option<PathBuf>,
     /// Print one JSON object per record instead of a line of text
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print the records in time order, by default in file order
     #[arg(long)]
@@ -72,10 +68,7 @@ pub(crate) struct Options {
 /// Prints the records of a file, or its features. Damage is an error, after all whole records are
 /// printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    let recording = match &options.file {
-        Some(file) => InputOptions::of_file(file).open()?,
-        None => options.input.open()?,
-    };
+    let recording = options.input.open()?;
     if options.features {
         return print_features(out, recording, options.json);
     }

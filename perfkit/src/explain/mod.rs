@@ -1,7 +1,6 @@
 //! `perfkit explain`: what a recording says, in a page.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
 
 use clap::Args;
 use perf_profile::{ProfileBuilder, Split};
@@ -32,9 +31,6 @@ use facts::Facts;
 pub(crate) struct Options {
     #[command(flatten)]
     input: InputOptions,
-    /// The recording, as by -i
-    #[arg(value_name = "FILE", conflicts_with = "input")]
-    file: Option<PathBuf>,
     /// Print one JSON object
     #[arg(short, long)]
     json: bool,
@@ -44,9 +40,7 @@ pub(crate) struct Options {
 
 /// Prints the page. Damage is an error, after the page of all that could be read.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    let input = options.file.as_ref().map(InputOptions::of_file);
-    let input = input.as_ref().unwrap_or(&options.input);
-    let read = options.source.profile(input, ProfileBuilder::new(), Split::default())?;
+    let read = options.source.profile(&options.input, ProfileBuilder::new(), Split::default())?;
     let event = most_sampled(&read.profile, options.source.off_cpu.event())?;
     let facts = Facts::new(&read.profile, &read.metadata, event);
     let mut out = BufWriter::new(out);

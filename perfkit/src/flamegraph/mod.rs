@@ -76,7 +76,7 @@ pub(crate) struct Options {
     #[arg(long)]
     counts: bool,
     /// Compare two recordings: draw NEW, and color what differs from BASE
-    #[arg(long, num_args = 2, value_names = ["BASE", "NEW"], conflicts_with_all = ["input", "palette"])]
+    #[arg(long, num_args = 2, value_names = ["BASE", "NEW"], conflicts_with_all = ["input", "file", "palette"])]
     diff: Option<Vec<PathBuf>>,
     /// Scale BASE to the sum of NEW, so that the colors show shares
     #[arg(long)]

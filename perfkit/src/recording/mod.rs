@@ -51,6 +51,9 @@ pub(crate) struct InputOptions {
     /// The recording: a perf.data file or directory, a FIFO, or - for the pipe form on standard input
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     input: PathBuf,
+    /// The recording, as by -i
+    #[arg(value_name = "FILE", conflicts_with = "input")]
+    file: Option<PathBuf>,
     /// Accepted as the perf tool has it: perfkit reads files of any owner
     #[arg(long, hide = true)]
     force: bool,
@@ -59,11 +62,11 @@ pub(crate) struct InputOptions {
 impl InputOptions {
     /// Names a recording without an option, for commands that take recordings as arguments.
     pub(crate) fn of_file(path: impl Into<PathBuf>) -> Self {
-        Self { input: path.into(), force: false }
+        Self { input: path.into(), file: None, force: false }
     }
 
     /// Returns the path as it was given; `-` is standard input.
     pub(crate) fn path(&self) -> &Path {
-        &self.input
+        self.file.as_ref().unwrap_or(&self.input)
     }
 }

@@ -19,10 +19,10 @@ impl InputOptions {
     /// The file does not exist, may not be read, or is not a recording. The error is one line with
     /// the name of the file.
     pub(crate) fn open(&self) -> io::Result<Recording> {
-        let (name, opened) = if self.input.as_os_str() == "-" {
+        let (name, opened) = if self.path().as_os_str() == "-" {
             ("standard input".to_owned(), standard_input())
         } else {
-            (shown(&self.input), Recording::open(&self.input))
+            (shown(self.path()), Recording::open(self.path()))
         };
         let recording = opened.map_err(|error| failed(&name, &error))?;
         Ok(recording.with_name(name).with_event_names(catalog::name_of))

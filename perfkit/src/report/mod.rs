@@ -72,7 +72,7 @@ pub(crate) struct Options {
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Accepted as the perf tool has it: the only form
     #[arg(long, hide = true)]

@@ -89,7 +89,7 @@ pub(crate) struct Options {
     #[arg(short, long)]
     pub(super) zero: bool,
     /// Print one JSON object for each table, with all rows
-    #[arg(long)]
+    #[arg(short, long)]
     pub(super) json: bool,
     /// Print plain tables, also on a terminal
     #[arg(long)]

@@ -74,7 +74,7 @@ pub(crate) struct Options {
     )]
     pub(super) time: bool,
     /// Print a JSON object a line
-    #[arg(long)]
+    #[arg(short, long)]
     pub(super) json: bool,
     /// Data pages of each ring, or its size as 512K or 4M; rounded up to a power of two [default: 2M]
     #[arg(short, long, value_name = "PAGES", value_parser = ring_pages)]

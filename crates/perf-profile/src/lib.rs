@@ -73,7 +73,7 @@
 //! | `json` | `JsonLines`, `Firefox`, `Chrome` | 32 |
 //! | `pprof` | `Pprof` | 38 |
 //! | `perf-data` | none: the module `read` | 42 |
-//! | `disassembly` | none: `Annotation` | 39 |
+//! | `disassembly` | none: `Annotation` | 38 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

@@ -67,7 +67,7 @@
 //! | `names` | names, with `addr2line` | 21 | 1.88 |
 //! | `unwind` | stacks from registers and stack copies, with `framehop` | 19 | 1.88 |
 //! | `names`, `unwind` | both | 24 | 1.88 |
-//! | `disassembly` | instructions of functions, with `iced-x86` and `yaxpeax-arm` | 11 more, and 1 to build | 1.88 |
+//! | `disassembly` | instructions of functions, with `iced-x86` and `yaxpeax-arm` | 10 more, and 1 to build | 1.88 |
 //! | `debuginfod` | downloads from debuginfod servers, with `ureq` | 21 more, and 3 to build | 1.85 |
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a running command.

@@ -40,7 +40,7 @@ pub struct Disassembly {
     pub modified: Option<i64>,
 }
 
-/// An instruction.
+/// An instruction with its jump, its call and its source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instruction {

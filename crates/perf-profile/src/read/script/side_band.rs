@@ -11,7 +11,6 @@ use super::{Start, shown};
 
 /// Kinds of records that [`ScriptWriter`](super::ScriptWriter) writes besides samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs)] // more kinds are more methods
 pub struct SideBandKinds {
     mappings: bool,
     tasks: bool,

@@ -7,4 +7,5 @@ mod wall_time;
 pub use spans::{Span, SpanKind, ThreadSpans};
 pub use wait_kind::wait_kind;
 pub use wall_time::WallTime;
+#[cfg(feature = "perf-data")]
 pub(crate) use wall_time::{CountedTimes, correct_waits};

@@ -260,11 +260,13 @@ impl WallTime {
 
 /// Process and thread id of a thread, with its time on a CPU and its time without one, in ns, as
 /// the kernel counted them.
+#[cfg(feature = "perf-data")]
 pub(crate) type CountedTimes = ((u32, u32), (u64, u64));
 
 /// Corrects the waits of threads as [`WallTime::set_counted`] does: samples of the events `blocked`
 /// and `ready`, which have all waits of each thread. `counted` has the time on a CPU, and the time
 /// without one, of threads whose whole time is `whole`, in ns.
+#[cfg(feature = "perf-data")]
 pub(crate) fn correct_waits(
     profile: &mut Profile,
     [blocked, ready]: [EventId; 2],
@@ -468,6 +470,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "perf-data")]
     fn counts_of_the_kernel_correct_waits_by_some_microseconds_a_switch() {
         let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
         let mut collector = Collector::new(resolver, ProfileBuilder::new());

@@ -49,7 +49,7 @@ pub enum SpanKind {
 /// threads.begin(7, 8, 1000);
 /// threads.switch_in(7, 8, 1500);
 /// threads.wait(7, 8, 1700, 1900);
-/// threads.exit(7, 8, 2000);
+/// threads.exit(7, 8, 2000, false);
 /// let spans: Vec<_> = threads.take().iter().map(|span| (span.kind, span.end - span.start)).collect();
 /// let (before, running, wait) = (SpanKind::WaitsFromStart, SpanKind::Running, SpanKind::Wait);
 /// assert_eq!(spans, [(before, 500), (running, 200), (wait, 200), (running, 100)]);

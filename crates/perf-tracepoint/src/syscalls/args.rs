@@ -119,11 +119,11 @@ impl Kind {
 /// Prints the arguments of a call: `dfd: AT_FDCWD, filename: 0x7ffe12, flags: O_RDONLY|O_CLOEXEC`.
 ///
 /// Flags, signals, requests of `ioctl` and other numbers with names are printed by their names, and
-/// numbers as strace prints them: pointers and parts of addresses hexadecimal, permissions octal, all
-/// others decimal. Bits without a name are hexadecimal. Arguments that the call does not use, such as
-/// the permissions of a file that is not created, are left out. The text at a pointer is not in the
-/// records: [`display_with`](Self::display_with) prints it if the caller has it. If the arguments of
-/// the call are unknown, all six words are printed.
+/// numbers as strace prints them: pointers and parts of addresses hexadecimal, permissions octal,
+/// all others decimal. Bits without a name are hexadecimal. Arguments that the call does not use,
+/// such as the permissions of a file that is not created, are left out. If the arguments are
+/// unknown, all six words are printed. The text at a pointer is not in the records:
+/// [`display_with`](Self::display_with) prints it if the caller has it.
 ///
 /// The names and numbers are of this architecture.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,9 @@ const ENDBR64: u64 = 4;
 pub(super) const SECTIONS: [&str; 2] = [".init", ".fini"];
 
 /// Returns the distance of the stack pointer to the CFA in bytes before the instruction at an
-/// address runs. Returns `None` if the length of the section is of no known form, or no instruction
-/// begins there. The return address is below the CFA, and the frame pointer is the caller's.
+/// address runs. Returns `None` if the length of the section is of no known form, or no
+/// instruction begins there. The return address is below the CFA, and the frame pointer is the
+/// caller's.
 pub(super) fn x86_64(address: u64, section: &Range<u64>) -> Option<u64> {
     // The offsets of the instructions, from `sub $8, %rsp` to `add $8, %rsp` and `ret`, and the end.
     const INIT: [u64; 8] = [0, 4, 11, 14, 16, 18, 22, 23];

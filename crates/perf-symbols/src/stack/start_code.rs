@@ -14,7 +14,7 @@ pub(super) const SECTIONS: [&str; 2] = [".init", ".fini"];
 /// instruction begins there. The return address is below the CFA, and the frame pointer is the
 /// caller's.
 pub(super) fn x86_64(address: u64, section: &Range<u64>) -> Option<u64> {
-    // The offsets of the instructions, from `sub $8, %rsp` to `add $8, %rsp` and `ret`, and the end.
+    // Offsets of the instructions, from `sub $8, %rsp` to `add $8, %rsp` and `ret`, and the end.
     const INIT: [u64; 8] = [0, 4, 11, 14, 16, 18, 22, 23];
     const FINI: [u64; 4] = [0, 4, 8, 9];
     let (offset, len) = (address.checked_sub(section.start)?, section.end.checked_sub(section.start)?);

@@ -12,7 +12,7 @@ pub(super) enum Entry<'a> {
         name: &'a str,
         /// `None` if the start was not seen.
         args: Option<SyscallArgs<'a>>,
-        /// What was read at pointers after the start.
+        /// The texts that were read at pointers after the start.
         texts: &'a Texts,
     },
     /// A signal that the thread gets.
@@ -25,7 +25,7 @@ pub(super) enum Entry<'a> {
     /// The end of a thread.
     Exit {
         time: u64,
-        /// What it gave to `exit`.
+        /// The argument of `exit`.
         status: u8,
     },
     Hit {

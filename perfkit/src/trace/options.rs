@@ -33,7 +33,7 @@ use crate::measure::target::TargetOptions;
          Flags, signals, requests of ioctl and numbers of sockets have the names that strace prints. \
          `--- SIGNAL ---` is a signal that the thread gets, and `+++ exited with STATUS +++` the end of a thread that called exit, both without -e.\n\n\
          ~\"TEXT\" is a path or other text that was read from the process after the call began, because the events have its address \
-         alone: the process may have changed it meanwhile. What cannot be read any more is an address. The classes for -e are those of \
+         alone: the process may have changed it meanwhile. What can no longer be read is an address. The classes for -e are those of \
          strace: %clock, %creds, %desc, %file, %ipc, %memory, %network, %process, %pure, %signal. Calls of 32-bit programs on a \
          64-bit kernel have wrong names.\n\n\
          --json prints an object a line, in the form that docs/trace-json.md describes.",

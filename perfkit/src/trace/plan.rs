@@ -143,7 +143,7 @@ impl Plan {
             })
         });
         let set = EventSetOptions::new().events(specs).target(target).ring_pages_within(1..=most);
-        // Texts are read from processes that go on meanwhile, so the sooner the better.
+        // Texts are read from processes that run meanwhile, so the sooner the better.
         let set = if options.prints_calls() { set.flush_interval(FLUSH) } else { set };
         set.open()
     }

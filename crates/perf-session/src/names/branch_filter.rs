@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_name_is_told_with_the_known_ones() {
+    fn unknown_name_is_reported_with_the_known_ones() {
         for (names, unknown) in [("", ""), ("any,", ""), ("all", "all"), ("u,any u", "any u")] {
             let error = branch_filter(names).unwrap_err();
             assert_eq!(error.name, unknown);

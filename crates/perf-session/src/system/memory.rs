@@ -89,7 +89,7 @@ impl LateTexts {
 
     /// Returns the text at an address, and whether it is whole.
     ///
-    /// `None` if the process cannot be read any more, or if what is there does not look like a text:
+    /// `None` if the process can no longer be read, or if what is there does not look like a text:
     /// if it is empty, not UTF-8, or has controls. So a path of such bytes is not read, either.
     pub fn read(&mut self, pid: u32, address: u64) -> Option<(String, bool)> {
         if self.memory.len() >= Self::MAX_PROCESSES && !self.memory.contains_key(&pid) {

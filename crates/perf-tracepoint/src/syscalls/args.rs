@@ -72,7 +72,7 @@ impl SyscallArg {
         is_char && !is_written && !self.name.ends_with("ptr")
     }
 
-    /// Returns whether the argument is a file descriptor. The working directory, -100, is none.
+    /// Returns whether the argument is a file descriptor. The working directory, -100, is not one.
     pub fn is_descriptor(&self) -> bool {
         let name = &*self.name;
         let is_named =

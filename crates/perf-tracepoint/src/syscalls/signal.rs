@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::values;
 
-/// A signal by its number: printed as `SIGCHLD`, `SIGRTMIN` for the first and `SIGRT_1` for the second
-/// of the kernel's real-time signals, or as a number.
+/// A signal by its number: printed as `SIGCHLD`, `SIGRTMIN` for the first and `SIGRT_1` for the
+/// second of the kernel's real-time signals, or as a number.
 ///
 /// ```
 /// use perf_tracepoint::Signal;
@@ -18,8 +18,8 @@ use super::values;
 pub struct Signal(pub u32);
 
 impl Signal {
-    /// Returns the name of a value of `si_code` of this signal, such as `CLD_EXITED`; `None` if it has
-    /// none here.
+    /// Returns the name of a value of `si_code` of this signal, such as `CLD_EXITED`; `None` if it
+    /// has none here.
     pub fn cause(self, code: i32) -> Option<&'static str> {
         let name = match code {
             0 => "SI_USER",

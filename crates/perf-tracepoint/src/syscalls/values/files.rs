@@ -109,7 +109,7 @@ pub(super) static FCNTL: Names = Names::choice(names![
     F_SET_RW_HINT,
 ]);
 
-/// What the third argument of `fcntl` is.
+/// The meaning of the third argument of `fcntl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FcntlArg {
     None,

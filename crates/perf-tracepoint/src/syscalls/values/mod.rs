@@ -29,7 +29,7 @@ pub(super) enum Form {
     Id,
     /// A descriptor of a directory, for which -100 means the working directory.
     Directory,
-    /// A signal.
+    /// A number of a signal.
     Signal,
     /// A request of `ioctl`.
     Request,

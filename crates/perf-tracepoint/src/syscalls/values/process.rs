@@ -190,7 +190,7 @@ static FUTEX_OPERATIONS: [Name; 28] = {
 pub(super) static FUTEX_MASK: Names =
     Names::choice(&[("FUTEX_BITSET_MATCH_ANY", FUTEX_BITSET_MATCH_ANY as u64)]);
 
-/// What a futex operation uses of its arguments.
+/// The arguments that a futex operation uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FutexArgs {
     /// The address alone.

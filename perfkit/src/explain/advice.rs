@@ -36,7 +36,8 @@ pub(super) fn next(profile: &Profile, about: &Metadata, facts: &Facts<'_>) -> Ve
     let mut next = Vec::new();
     let mut add = |command: &str, reason: &str| next.push((command.to_owned(), reason.to_owned()));
     let samples = profile.sample_count(facts.event);
-    let is_waits = profile.event(facts.event).is_some_and(|event| event.is_span);
+    let is_waits = facts.waits.is_some();
+    let option = facts.waits.map_or_else(String::new, |option| format!(" {option}"));
     if samples == 0 {
         add("perfkit doctor", "there are no samples: what can be measured here");
         add("perfkit record --off-cpu CMD", "a program that waits has no samples of a clock");
@@ -48,9 +49,9 @@ pub(super) fn next(profile: &Profile, about: &Metadata, facts: &Facts<'_>) -> Ve
     let losses = profile.losses();
     let incomplete =
         losses.incomplete_stacks.iter().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count));
-    if incomplete.saturating_mul(10) > samples && !is_waits {
+    if incomplete.saturating_mul(10) > samples {
         add(
-            "perfkit record --call-graph dwarf CMD",
+            &format!("perfkit record{option} --call-graph dwarf CMD"),
             "many stacks are incomplete: this copies them for unwinding",
         );
     }
@@ -84,7 +85,6 @@ pub(super) fn next(profile: &Profile, about: &Metadata, facts: &Facts<'_>) -> Ve
         }
     }
     if !facts.path.is_empty() {
-        let option = if is_waits { " --off-cpu" } else { "" };
         add(&format!("perfkit report{option} -g caller"), "all paths as a tree");
         add(&format!("perfkit flamegraph{option}"), "all paths as a picture");
     }

@@ -15,6 +15,8 @@ const FRAMES: usize = 16;
 /// The contents of the page about an event.
 pub(super) struct Facts<'p> {
     pub(super) event: EventId,
+    /// The option by which waits are shown.
+    pub(super) waits: Option<&'static str>,
     pub(super) shares: Shares,
     /// Functions with the largest own value.
     pub(super) functions: Vec<Row<'p>>,
@@ -24,7 +26,7 @@ pub(super) struct Facts<'p> {
     /// while it has at least a quarter of it; outermost first. Empty if stacks were not recorded.
     pub(super) path: Vec<Node<'p>>,
     /// Mean number of CPUs that samples of a clock were on, if the times of the recording are
-    /// known.
+    /// known and no waits are shown.
     pub(super) busy_cpus: Option<f64>,
     /// Parts that are missing or may be wrong, one sentence each.
     pub(super) unreliable: Vec<String>,
@@ -33,7 +35,12 @@ pub(super) struct Facts<'p> {
 }
 
 impl<'p> Facts<'p> {
-    pub(super) fn new(profile: &'p Profile, about: &Metadata, event: EventId) -> Self {
+    pub(super) fn new(
+        profile: &'p Profile,
+        about: &Metadata,
+        event: EventId,
+        waits: Option<&'static str>,
+    ) -> Self {
         let shares = Shares::new(profile.total(event));
         let top = |columns: &[Column]| {
             let mut rows = Table::new(profile, columns).sorted(event, Order::BySelf).rows;
@@ -46,11 +53,12 @@ impl<'p> Facts<'p> {
         let path = hottest_path(profile, event);
         let mut facts = Self {
             event,
+            waits,
             shares,
             functions,
             threads,
             path,
-            busy_cpus: busy_cpus(profile, about, event),
+            busy_cpus: if waits.is_some() { None } else { busy_cpus(profile, about, event) },
             unreliable: loss_lines(profile),
             next: Vec::new(),
         };

@@ -42,7 +42,7 @@ pub(crate) struct Options {
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let read = options.source.profile(&options.input, ProfileBuilder::new(), Split::default())?;
     let event = most_sampled(&read.profile, options.source.off_cpu.event())?;
-    let facts = Facts::new(&read.profile, &read.metadata, event);
+    let facts = Facts::new(&read.profile, &read.metadata, event, options.source.off_cpu.option());
     let mut out = BufWriter::new(out);
     if options.json {
         writeln!(out, "{}", message::json(&json::object(&read.metadata, &read.profile, &facts)))?;

@@ -17,7 +17,7 @@ pub(crate) struct OffCpuOptions {
     /// recordings of `record --off-cpu --wakers`
     #[arg(long, requires = "off_cpu")]
     wakers: bool,
-    /// Show the whole time of each thread, as event wall-time: functions on a CPU, [ready] without one, and waits with what
+    /// Show the whole time of each thread, as event wall-time: functions on a CPU, `[ready]` without one, and waits with what
     /// the thread waits for; for recordings of `record --wall`
     #[arg(long, conflicts_with_all = ["off_cpu", "wakers"])]
     wall: bool,
@@ -31,7 +31,12 @@ impl OffCpuOptions {
 
     /// Returns whether waits are shown.
     pub(super) fn is_shown(self) -> bool {
-        self.off_cpu || self.wall
+        self.option().is_some()
+    }
+
+    /// Returns the option by which waits are shown, of this command and of `record`.
+    pub(crate) fn option(self) -> Option<&'static str> {
+        if self.wall { Some("--wall") } else { self.off_cpu.then_some("--off-cpu") }
     }
 
     /// Adds the waits to a profile.

@@ -72,7 +72,7 @@ fn wrong_numbers_are_refused_in_plain_words() {
         (["stat", "-p", "burn", "true"], "expected the id of a process"),
         (["record", "-t", "0", "true"], "expected the id of a thread"),
         (["record", "-m", "0", "true"], "a number of pages"),
-        (["record", "--call-graph", "no", "true"], "expected `fp`, `dwarf`"),
+        (["record", "--call-graph", "no", "true"], "expected `fp`, `fp,defer`, `dwarf`"),
         (["record", "-j", "all", "true"], "any_call"),
     ] {
         let errors = refused(&arguments, expected);

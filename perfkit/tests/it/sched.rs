@@ -73,7 +73,7 @@ fn thread_that_waits_all_the_time_is_named_although_it_has_no_row() {
     if !output.status.success() {
         return skip_if_refused(&output);
     }
-    assert!(errors.contains(&format!("{} sleep (", hung.id())), "{errors}");
+    assert!(errors.contains(&format!("{} sleep: ", hung.id())), "{errors}");
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl FinderOptions {
 /// Returns the folder of this program for files that can be made again: `$XDG_CACHE_HOME/perfkit` or
 /// `~/.cache/perfkit`.
 fn cache_folder() -> Option<PathBuf> {
-    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // The specification of these folders ignores relative paths.
+    let variable = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?;
     Some(caches.join("perfkit"))
 }

@@ -77,6 +77,9 @@ pub(crate) struct Options {
     /// Accepted as the perf tool has it: the only form
     #[arg(long, hide = true)]
     stdio: bool,
+    /// Accepted as the perf tool has it: the default, without `-q`
+    #[arg(long, hide = true, conflicts_with = "quiet")]
+    header: bool,
     #[command(flatten)]
     profile: ProfileOptions,
 }

@@ -51,6 +51,19 @@ fn files_of_one_name_have_different_names_in_rows() {
 }
 
 #[test]
+fn options_of_the_perf_tool_that_name_the_default_change_nothing() {
+    let folder = Folder::new();
+    let mut made = Made::new();
+    made.comm(7, b"same");
+    made.sample(7, 0x1010);
+    made.write(&folder.path("perf.data"));
+    let folder = folder.path("");
+    let report = run(&folder, &["report"]);
+    assert!(report.starts_with('#'), "{report}");
+    assert_eq!(run(&folder, &["report", "--stdio", "--header", "--children"]), report);
+}
+
+#[test]
 fn column_of_single_recordings_is_named_for_what_it_leaves_out() {
     let folder = Folder::new();
     let mut made = Made::new();
